@@ -1,0 +1,67 @@
+package ports
+
+import "time"
+
+// An Event is something that happened in a run.
+type Event struct {
+	Seq       int64 // counts over the engine, from 1; a gap is what was dropped
+	Run       string
+	Namespace string // "" for what is about the whole run
+	Time      time.Time
+	What      Happening
+}
+
+// A Happening is what an Event tells. The set is closed: Began, Activity,
+// Text, UsageSeen, Hit, Missed, Ended, Gated, WasSalvaged, Noted, RunBegan and
+// RunEnded.
+type Happening interface{ happening() }
+
+type (
+	// RunBegan tells that a run was started or resumed.
+	RunBegan struct {
+		Info    RunInfo
+		Resumed bool
+	}
+	// RunEnded tells that the function returned, or that the run stopped
+	// before it could. Err is nil if it ended well.
+	RunEnded struct{ Err error }
+	// Hit tells that a verb was answered from its record.
+	Hit struct{ Record PlanRecord }
+	// Missed tells that a verb is not recorded and is about to run.
+	Missed struct{ Miss Miss }
+	// Began tells that a verb runs.
+	Began struct {
+		Kind    RecordKind
+		Name    string
+		Ordinal int
+		Model   Model
+	}
+	// Activity tells what an agent does, in one line.
+	Activity struct{ Text string }
+	// Text is a piece of what an agent writes.
+	Text struct{ Text string }
+	// UsageSeen tells what a step has used so far.
+	UsageSeen struct{ Usage Usage }
+	// Ended tells that a verb was recorded.
+	Ended struct{ Record Record }
+	// Gated tells what the build gate found.
+	Gated struct{ Verdict Verdict }
+	// WasSalvaged tells that something was kept before a checkout was put
+	// back.
+	WasSalvaged struct{ Salvage Salvage }
+	// Noted is something a person should know.
+	Noted struct{ Text string }
+)
+
+func (RunBegan) happening()    {}
+func (RunEnded) happening()    {}
+func (Hit) happening()         {}
+func (Missed) happening()      {}
+func (Began) happening()       {}
+func (Activity) happening()    {}
+func (Text) happening()        {}
+func (UsageSeen) happening()   {}
+func (Ended) happening()       {}
+func (Gated) happening()       {}
+func (WasSalvaged) happening() {}
+func (Noted) happening()       {}

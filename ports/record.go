@@ -1,0 +1,143 @@
+package ports
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// A RecordKind tells records apart.
+type RecordKind string
+
+// The ordered kinds: each is at a position in its namespace.
+const (
+	KindStep    RecordKind = "step"
+	KindCall    RecordKind = "call"    // Do
+	KindAnswer  RecordKind = "answer"  // Ask
+	KindVerdict RecordKind = "verdict" // Verify
+	KindLanding RecordKind = "landing" // of this namespace into its parent
+)
+
+// The structural kinds: never walked.
+const (
+	KindOpened     RecordKind = "opened" // a worktree
+	KindSuperseded RecordKind = "superseded"
+	KindEnd        RecordKind = "end" // the run ended
+)
+
+// Ordered reports whether records of this kind have a position in their
+// namespace.
+func (k RecordKind) Ordered() bool {
+	switch k {
+	case KindStep, KindCall, KindAnswer, KindVerdict, KindLanding:
+		return true
+	}
+	return false
+}
+
+// A Record is one durable point of a run.
+type Record struct {
+	Seq       int        `json:"seq"` // counts over the whole run, from 1
+	Kind      RecordKind `json:"kind"`
+	Namespace string     `json:"namespace"`
+	Name      string     `json:"name"` // the role, the call, the question
+
+	Key   string `json:"key"`   // hex; equal keys at a position are a hit
+	Terms []Term `json:"terms"` // what the key is made of
+
+	Value   json.RawMessage `json:"value,omitempty"`   // the result, canonical JSON
+	Failure *Failure        `json:"failure,omitempty"` // instead of a value
+
+	Before string `json:"before"` // the namespace's head when it was called
+	Head   string `json:"head"`   // and after it
+	Called int    `json:"called"` // the highest Seq of the run when it was called
+	Retry  int    `json:"retry"`  // the Seq of the failure that this supersedes; 0 if none
+
+	Model   Model     `json:"model,omitempty"`
+	Ending  string    `json:"ending,omitempty"` // commit, discard, read
+	Session string    `json:"session,omitempty"`
+	Usage   Usage     `json:"usage"`
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+
+	Superseded *Superseded `json:"superseded,omitempty"` // of KindSuperseded
+}
+
+// Moved reports whether the record moved its namespace's branch.
+func (r *Record) Moved() bool { return r.Head != r.Before }
+
+// A Term is one part of what a record's key is made of.
+type Term struct {
+	Name   string `json:"name"`   // "prompt", "input:request"
+	Digest string `json:"digest"` // SHA-256 of Text, hex
+	Text   string `json:"text,omitempty"`
+}
+
+// Superseded names records that are no longer live, and the branches that move
+// because of it.
+type Superseded struct {
+	Records []int  `json:"records"`
+	Why     string `json:"why"` // rebuy, retry
+	Moves   []Move `json:"moves"`
+}
+
+// A Move is a branch's move.
+type Move struct {
+	Namespace string `json:"namespace"`
+	Branch    string `json:"branch"`
+	Old       string `json:"old"`
+	New       string `json:"new"`
+}
+
+// A Failure is an error as it is recorded. Err gives it back, on the first run
+// as on every replay: what it does not keep is not in the chain.
+type Failure struct {
+	Kind       Kind             `json:"kind"` // "" if it had none
+	Message    string           `json:"message"`
+	Deadline   bool             `json:"deadline,omitempty"` // it wraps context.DeadlineExceeded
+	Limit      *LimitError      `json:"limit,omitempty"`
+	Incomplete *IncompleteError `json:"incomplete,omitempty"`
+	Conflict   *ConflictError   `json:"conflict,omitempty"`
+}
+
+// FailureOf returns err as it is recorded.
+func FailureOf(err error) *Failure {
+	f := &Failure{
+		Kind:     KindOf(err),
+		Message:  err.Error(),
+		Deadline: errors.Is(err, context.DeadlineExceeded),
+	}
+	errors.As(err, &f.Limit)
+	errors.As(err, &f.Incomplete)
+	errors.As(err, &f.Conflict)
+	return f
+}
+
+// Err returns the error that f records.
+func (f *Failure) Err() error {
+	e := &recordedError{failure: f}
+	if f.Limit != nil {
+		e.chain = append(e.chain, f.Limit)
+	}
+	if f.Incomplete != nil {
+		e.chain = append(e.chain, f.Incomplete)
+	}
+	if f.Conflict != nil {
+		e.chain = append(e.chain, f.Conflict)
+	}
+	if f.Deadline {
+		e.chain = append(e.chain, context.DeadlineExceeded)
+	}
+	return e
+}
+
+type recordedError struct {
+	failure *Failure
+	chain   []error
+}
+
+func (e *recordedError) Error() string        { return e.failure.Message }
+func (e *recordedError) Unwrap() []error      { return e.chain }
+func (e *recordedError) Is(target error) bool { return target == e.failure.Kind && e.failure.Kind != "" }
+func (e *recordedError) kind() Kind           { return e.failure.Kind }

@@ -1,0 +1,68 @@
+package ports
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// RunInfo is what is known of a run without its records.
+type RunInfo struct {
+	Label    string
+	Workflow string
+	Version  int
+	Branch   string
+	Base     string // the commit it began at
+	Head     string // the commit its branch is at
+	Params   json.RawMessage
+	Created  time.Time
+	Ended    time.Time // zero while it has not ended
+	State    State
+	Error    string // why it ended, if not well
+	// Unreached counts live records that the last walk, ending well, did not
+	// ask for.
+	Unreached int
+}
+
+// A State is how a run stands.
+type State string
+
+// The states.
+const (
+	StateRunning     State = "running"     // a living process holds it
+	StateInterrupted State = "interrupted" // it has not ended, and nobody holds it: resume it
+	StateDone        State = "done"
+	StateStopped     State = "stopped" // the workflow ended it with Stopf
+	StateFailed      State = "failed"
+)
+
+// A Journal is a run and its live ordered records.
+type Journal struct {
+	Run     RunInfo
+	Records []Record
+}
+
+// A ConflictPath is one path two sides do not agree on.
+type ConflictPath struct {
+	Path string `json:"path"`
+	Kind string `json:"kind"` // content, add/add, delete/modify, rename, mode, submodule, ignored
+}
+
+// A Status is a run at one instant, for views. It is never changed after it
+// was made.
+type Status struct {
+	Run        RunInfo
+	Namespaces []NamespaceStatus
+	Usage      Usage // bought in this run so far
+}
+
+// A NamespaceStatus is what one namespace is doing.
+type NamespaceStatus struct {
+	Namespace string
+	Verb      RecordKind // what runs now; "" when nothing does
+	Name      string     // the role or the call
+	Ordinal   int
+	Activity  string // its last activity
+	Since     time.Time
+	Records   int // how many it has
+	Usage     Usage
+}

@@ -1,0 +1,90 @@
+package ports
+
+import (
+	"context"
+	"time"
+)
+
+// History answers questions about commits.
+type History interface {
+	// Default returns the branch the operator's checkout is on, or "HEAD" if
+	// it is detached.
+	Default(ctx context.Context) (string, error)
+	// Resolve returns the full id of the commit a revision names. The error's
+	// Kind is NotFound if it names none.
+	Resolve(ctx context.Context, rev string) (string, error)
+	// Contains reports whether ancestor is reachable from descendant (or is
+	// it). A commit that is not in the repository is NotFound.
+	Contains(ctx context.Context, ancestor, descendant string) (bool, error)
+	// Message returns a commit's message without trailing white space.
+	Message(ctx context.Context, commit string) (string, error)
+}
+
+// A Verifier runs the project's build gate.
+type Verifier interface {
+	// Gate says what the gate runs. An empty Command means that there is none.
+	Gate() Gate
+	// Verify runs the gate in a checkout. A failing build and one that took
+	// too long are verdicts; only what could not be started is an error
+	// (Unavailable). Tree is not filled in.
+	Verify(ctx context.Context, task VerifyTask) (Verdict, error)
+}
+
+// A Gate is a build command.
+type Gate struct {
+	Command string
+	Timeout time.Duration
+}
+
+// A VerifyTask is one run of the gate.
+type VerifyTask struct {
+	Dir string
+	Env []string // "NAME=value" for every process it starts
+}
+
+// A Verdict is what a gate found.
+type Verdict struct {
+	Passed  bool          `json:"passed"`
+	Output  string        `json:"output"`  // the last 64 KiB
+	Tree    string        `json:"tree"`    // the tree it was run on
+	Command string        `json:"command"` //
+	Note    string        `json:"note"`    // why it failed where the output does not say: a timeout, a signal
+	Took    time.Duration `json:"took"`    // nanoseconds
+}
+
+// A Clock tells the time.
+type Clock interface {
+	Now() time.Time
+}
+
+// A Reaper ends processes that carry a mark in their environment, wherever
+// they have gone: that is how what a killed run left behind is found.
+type Reaper interface {
+	// Reap ends every process whose environment holds entry ("NAME=value"),
+	// and returns a line about each that it ended. A process that may be ours
+	// and cannot be proven so is Conflicted, listed.
+	Reap(ctx context.Context, entry string) ([]string, error)
+}
+
+// A Set is every port, implemented. Integrator (landing) and Terminal (people)
+// join it with their features.
+type Set struct {
+	Store      Store
+	Workspaces Workspaces
+	History    History
+	Verifier   Verifier
+	Clock      Clock
+	Reaper     Reaper           // may be nil: nothing is left behind
+	Agents     map[string]Agent // by provider; AnyProvider stands in for all that have none
+	Close      func() error     // may be nil
+}
+
+// AnyProvider is the key in Set.Agents of the agent for every model whose
+// provider has none of its own.
+const AnyProvider = "*"
+
+// What agents' and gates' processes carry in their environment.
+const (
+	EnvRun  = "AGL_RUN"  // the run's nonce
+	EnvStep = "AGL_STEP" // one attempt of one step or gate
+)
