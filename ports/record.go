@@ -137,7 +137,9 @@ type recordedError struct {
 	chain   []error
 }
 
-func (e *recordedError) Error() string        { return e.failure.Message }
-func (e *recordedError) Unwrap() []error      { return e.chain }
-func (e *recordedError) Is(target error) bool { return target == e.failure.Kind && e.failure.Kind != "" }
-func (e *recordedError) kind() Kind           { return e.failure.Kind }
+func (e *recordedError) Error() string   { return e.failure.Message }
+func (e *recordedError) Unwrap() []error { return e.chain }
+func (e *recordedError) Is(target error) bool {
+	return target == e.failure.Kind && e.failure.Kind != ""
+}
+func (e *recordedError) kind() Kind { return e.failure.Kind }
