@@ -45,6 +45,8 @@ func TestAMalformedDeclarationPanicsNamingItsPlace(t *testing.T) {
 		"names by case":    {declare(spec(editor, agl.Reader[agl.None]{Name: "EDITOR", Model: "a/b", Prompt: "p"})), "two roles"},
 		"no function":      {func() { agl.NewWorkflow[agl.None](spec(), nil) }, "function is nil"},
 		"a long doc":       {declare(agl.Spec{Name: "w", Version: 1, Doc: "a\nb", Roles: []agl.Role{}}), "Doc"},
+		"no struct":        {func() { agl.NewWorkflow(agl.Spec{Name: "w", Version: 1, Roles: []agl.Role{}}, noop[int]) }, "must be a struct"},
+		"a channel inside": {func() { agl.NewWorkflow(agl.Spec{Name: "w", Version: 1, Roles: []agl.Role{}}, noop[channel]) }, "cannot be recorded"},
 		"role name":        {declare(spec(agl.Reader[agl.None]{Name: "a b", Model: "a/b", Prompt: "p"})), "reader"},
 		"blank prompt":     {declare(spec(agl.Reader[agl.None]{Name: "a", Model: "a/b", Prompt: " "})), "Prompt"},
 		"bare model":       {declare(spec(agl.Reader[agl.None]{Name: "a", Model: "opus", Prompt: "p"})), "provider/name"},
@@ -58,7 +60,9 @@ func TestAMalformedDeclarationPanicsNamingItsPlace(t *testing.T) {
 		"tool report":      {func() { agl.NewTool("report", "d", tool) }, "report"},
 		"tool doc":         {func() { agl.NewTool("t", "", tool) }, "doc"},
 		"tool handler":     {func() { agl.NewTool[patch, string]("t", "d", nil) }, "handler"},
-		"tool arguments":   {func() { agl.NewTool("t", "d", func(context.Context, agl.World, channel) (int, error) { return 0, nil }) }, "inner.c"},
+		"tool arguments": {func() {
+			agl.NewTool("t", "d", func(context.Context, agl.World, channel) (int, error) { return 0, nil })
+		}, "inner.c"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
