@@ -43,7 +43,7 @@ func TestAMalformedDeclarationPanicsNamingItsPlace(t *testing.T) {
 		"a nil role":       {declare(spec(nil)), "role 1 is nil"},
 		"two of one name":  {declare(spec(editor, editor)), "two roles"},
 		"names by case":    {declare(spec(editor, agl.Reader[agl.None]{Name: "EDITOR", Model: "a/b", Prompt: "p"})), "two roles"},
-		"no function":      {func() { agl.NewWorkflow[agl.None](spec(), nil) }, "function is nil"},
+		"no function":      {func() { agl.NewWorkflow[agl.None](spec(editor), nil) }, "function is nil"},
 		"a long doc":       {declare(agl.Spec{Name: "w", Version: 1, Doc: "a\nb", Roles: []agl.Role{}}), "Doc"},
 		"no struct":        {func() { agl.NewWorkflow(agl.Spec{Name: "w", Version: 1, Roles: []agl.Role{}}, noop[int]) }, "must be a struct"},
 		"a channel inside": {func() { agl.NewWorkflow(agl.Spec{Name: "w", Version: 1, Roles: []agl.Role{}}, noop[channel]) }, "cannot be recorded"},
