@@ -56,9 +56,9 @@ type salvager struct {
 	files    fileReader
 	head     string
 
-	headTree tree
+	headTree fileTree
 	index    *staging
-	found    *found
+	found    *contents
 	put      []string // paths whose file is not head's, sorted
 	removed  []string // paths of head that have none, sorted
 	staged   []stage
@@ -69,7 +69,7 @@ type salvager struct {
 // A stage is what one stage of the index holds, where it is worth keeping.
 type stage struct {
 	n     int
-	files tree
+	files fileTree
 }
 
 func (s *salvager) keep(ctx context.Context, reason string) (*salvageRecord, error) {
@@ -182,7 +182,7 @@ func (s *salvager) lookAtIndex(ctx context.Context) error {
 
 // stagesBeside returns the stages that hold something that is not empty, not
 // in the files, not in head and not in now.
-func (s *salvager) stagesBeside(now tree) []stage {
+func (s *salvager) stagesBeside(now fileTree) []stage {
 	var stages []stage
 	empty := s.files.emptyBlob()
 	for n, files := range s.index.stages {
@@ -393,9 +393,3 @@ func (s *salvager) blob(out *importStream, p string, e entry) (mark string, err 
 	})
 	return mark, err
 }
-
-func (r *Repo) Salvaged(ctx context.Context, label string) ([]ports.Salvage, error) { return nil, nil }
-
-func (r *Repo) WriteSalvage(ctx context.Context, label string, n int, dir string) error { return nil }
-
-func (r *Repo) DropSalvage(ctx context.Context, label string, n int) error { return nil }

@@ -61,7 +61,7 @@ func cutLastDot(s string) (before, after string, ok bool) {
 // interpret replaces what the file system cannot hold by what head says.
 // core.fileMode alone is not believed, because an agent can set it: on a file
 // system without executable bits all files have them or none.
-func (s fileSettings) interpret(files, head tree) {
+func (s fileSettings) interpret(files, head fileTree) {
 	exec, plain := 0, 0
 	for _, e := range files {
 		switch e.mode {
@@ -110,7 +110,7 @@ func configEnv(pairs ...string) []string {
 // converted returns those of paths whose bytes differ from head's only as a
 // checkout of head would write them: with CRLF. To call them changed would
 // salvage every text file of a checkout with CRLF.
-func (c *checkout) converted(ctx context.Context, s *scratch, r fileReader, set fileSettings, head string, headTree, files tree, paths []string) (map[string]bool, error) {
+func (c *checkout) converted(ctx context.Context, s *scratch, r fileReader, set fileSettings, head string, headTree, files fileTree, paths []string) (map[string]bool, error) {
 	var maybe []string
 	for _, p := range paths {
 		was, is := headTree[p], files[p]

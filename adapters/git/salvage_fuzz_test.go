@@ -40,7 +40,7 @@ func FuzzAnyNameGoesThroughFastImport(f *testing.F) {
 		got, err := b.repo.listTree(t.Context(), strings.TrimSpace(string(out)))
 		require.NoError(t, err)
 		const x = "c1b0730e0133447badcfd47fd144e254807b06e1"
-		require.Equal(t, tree{name: {mode: modeFile, id: x}, name + "-dir/" + name: {mode: modeExec, id: x}}, got)
+		require.Equal(t, fileTree{name: {mode: modeFile, id: x}, name + "-dir/" + name: {mode: modeExec, id: x}}, got)
 	})
 }
 

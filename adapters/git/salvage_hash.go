@@ -130,7 +130,7 @@ type onlyWriter struct{ io.Writer }
 
 // identifyAll fills in the mode and id of all files. Every one is read: the
 // sizes and times an index holds are the agent's to forge.
-func (r fileReader) identifyAll(ctx context.Context, files tree) error {
+func (r fileReader) identifyAll(ctx context.Context, files fileTree) error {
 	paths := make([]string, 0, len(files))
 	for p := range files {
 		paths = append(paths, p)

@@ -43,7 +43,7 @@ func (s *scratch) remove() error { return os.RemoveAll(s.dir) }
 type ignoreRules struct {
 	checkout *checkout
 	scratch  *scratch
-	head     tree
+	head     fileTree
 
 	shadow  string         // "" until the first question
 	in      *io.PipeWriter // the questions
@@ -51,7 +51,7 @@ type ignoreRules struct {
 	stopped chan error
 }
 
-func (c *checkout) rulesOf(s *scratch, head tree) *ignoreRules {
+func (c *checkout) rulesOf(s *scratch, head fileTree) *ignoreRules {
 	return &ignoreRules{checkout: c, scratch: s, head: head}
 }
 

@@ -35,7 +35,7 @@ func (c *checkout) salvageForeign(ctx context.Context, head, reason string) (*po
 	if err != nil {
 		return nil, ports.Unavailable.Errorf(op, "make a folder for the work: %w", err)
 	}
-	s := &salvager{checkout: c, scratch: scratch, head: head, found: &found{nested: []string{foreignGit}}, from: map[string]string{foreignGit: ".git"}}
+	s := &salvager{checkout: c, scratch: scratch, head: head, found: &contents{nested: []string{foreignGit}}, from: map[string]string{foreignGit: ".git"}}
 	rec, err := s.record(ctx, last, reason)
 	if err = errors.Join(err, scratch.remove()); err != nil {
 		return nil, c.repo.fault(op, err)

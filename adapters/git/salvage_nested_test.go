@@ -155,7 +155,7 @@ func TestAMoveThatFailsPutsBackWhatWasMoved(t *testing.T) {
 	real := b.checkout
 	// The number is free, and so is its folder; only the second place is not.
 	require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Dir(filepath.Dir(blocked))), 0o755))
-	s := &salvager{checkout: real, found: &found{nested: []string{"one", "two"}}}
+	s := &salvager{checkout: real, found: &contents{nested: []string{"one", "two"}}}
 	require.NoError(t, os.MkdirAll(blocked, 0o755))
 	err := s.moveNested(&salvageRecord{n: 1})
 	require.ErrorContains(t, err, "exists already")

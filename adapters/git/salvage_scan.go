@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// found is what is in a checkout that putting it back could destroy.
-type found struct {
-	files   tree            // what a tree can hold
+// contents are what is in a checkout that putting it back could destroy.
+type contents struct {
+	files   fileTree        // what a tree can hold
 	nested  []string        // what none can: nested repositories, which are moved
 	special []string        // pipes, sockets and devices: they hold no bytes
 	stays   map[string]bool // submodules of head with a repository of their own: put back leaves them
@@ -32,20 +32,20 @@ type candidate struct {
 // behind a rule the agent wrote, nor what lies in a folder with a .git.
 type scanner struct {
 	root *os.Root
-	head tree
+	head fileTree
 	// known are the files of head and of the index, and folders all that are
 	// above one. What is there counts as tracked.
 	known, folders map[string]bool
-	found          *found
+	found          *contents
 	next           []candidate
 }
 
 // scan finds what is in the checkout: every file that head or the index knows,
 // and every other that the ignore rules of head do not ignore.
-func (c *checkout) scan(ctx context.Context, s *scratch, root *os.Root, head tree, ix *staging) (*found, error) {
+func (c *checkout) scan(ctx context.Context, s *scratch, root *os.Root, head fileTree, ix *staging) (*contents, error) {
 	w := &scanner{
 		root: root, head: head, known: map[string]bool{}, folders: map[string]bool{"": true},
-		found: &found{files: tree{}, stays: map[string]bool{}},
+		found: &contents{files: fileTree{}, stays: map[string]bool{}},
 	}
 	for _, t := range append(ix.stages[:], head) {
 		for p := range t {

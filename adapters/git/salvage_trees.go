@@ -16,17 +16,17 @@ const (
 	modeRepo = "160000" // a commit of a submodule
 )
 
-// An entry is what a tree holds at one path: a mode and an object's id.
+// An entry is what a git tree holds at one path: a mode and an object's id.
 type entry struct{ mode, id string }
 
-// A tree is files by their path, with every folder's resolved.
-type tree map[string]entry
+// A fileTree is files by their path, with every folder's resolved.
+type fileTree map[string]entry
 
 // A staging is a checkout's index: a tree for each stage, of which 1 to 3 are
 // the sides of an unfinished merge, and the paths that are marked as not being
 // in the worktree.
 type staging struct {
-	stages [4]tree
+	stages [4]fileTree
 	skip   map[string]bool
 }
 
@@ -38,12 +38,12 @@ func (c *checkout) shared(ctx context.Context, cl call) ([]byte, error) {
 }
 
 // listTree returns the files of a commit.
-func (r *Repo) listTree(ctx context.Context, commit string) (tree, error) {
+func (r *Repo) listTree(ctx context.Context, commit string) (fileTree, error) {
 	out, err := r.run(ctx, call{read: true, long: true, args: []string{"ls-tree", "-r", "-z", "--full-tree", commit}})
 	if err != nil {
 		return nil, err
 	}
-	files := make(tree, bytes.Count(out, []byte{0}))
+	files := make(fileTree, bytes.Count(out, []byte{0}))
 	for record := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		meta, path, ok := strings.Cut(record, "\t")
 		fields := strings.Fields(meta)
@@ -69,7 +69,7 @@ func (c *checkout) listIndex(ctx context.Context) (*staging, error) {
 	}
 	ix := &staging{skip: map[string]bool{}}
 	for i := range ix.stages {
-		ix.stages[i] = tree{}
+		ix.stages[i] = fileTree{}
 	}
 	for record := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		if record == "" {

@@ -99,7 +99,7 @@ type salvageWriter struct {
 	links map[string]string
 }
 
-func (w *salvageWriter) files(ctx context.Context, r *Repo, files tree) error {
+func (w *salvageWriter) files(ctx context.Context, r *Repo, files fileTree) error {
 	var paths, ids []string
 	for _, p := range slices.Sorted(maps.Keys(files)) {
 		if files[p].mode != modeRepo {
