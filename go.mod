@@ -8,6 +8,7 @@ require (
 	github.com/invopop/jsonschema v0.14.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/stretchr/testify v1.12.1
+	golang.org/x/sys v0.47.0
 )
 
 require (
@@ -18,9 +19,3 @@ require (
 	go.yaml.in/yaml/v4 v4.0.0-rc.2 // indirect
 	golang.org/x/text v0.14.0 // indirect
 )
-	github.com/google/go-cmp v0.7.0
-	github.com/stretchr/testify v1.12.1
-	golang.org/x/sys v0.47.0
-)
-
-require go.yaml.in/yaml/v3 v3.0.5 // indirect
