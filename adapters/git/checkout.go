@@ -37,43 +37,43 @@ func (c *checkout) Dir() string { return c.dir }
 
 // Tree is the checkout's files without git's own, to read. A link that leads
 // out of the checkout cannot be opened.
-func (c *checkout) Tree() fs.FS { return tree(c.dir) }
+func (c *checkout) Tree() fs.FS { return files(c.dir) }
 
 // Inspect says how the checkout differs from commit head.
 func (c *checkout) Inspect(ctx context.Context, head string) (ports.Changes, error) {
 	op := "inspect " + c.dir
+	if len(c.damage()) > 0 { // git could be led elsewhere
+		return ports.Changes{Tracked: []string{".git"}}, nil
+	}
 	st, err := c.status(ctx)
 	if err != nil {
 		return ports.Changes{}, c.repo.fault(op, err)
 	}
-	changes := ports.Changes{Head: st.oid, Tracked: st.tracked, Untracked: st.untracked}
 	at, err := c.heads(ctx)
 	if err != nil {
 		return ports.Changes{}, c.repo.fault(op, err)
 	}
-	changes.Detached = !at.attached
-	if at.branch != head && at.head == head {
-		changes.Head = at.branch // HEAD was moved elsewhere and the branch as well
+	changes := ports.Changes{
+		Head: st.oid, Detached: !at.attached,
+		Tracked: st.tracked[:min(len(st.tracked), listed)], Untracked: st.untracked[:min(len(st.untracked), listed)],
 	}
-	if len(c.damage()) > 0 {
-		changes.Tracked = append([]string{".git"}, changes.Tracked...)
+	if at.branch != head && st.oid == head {
+		changes.Head = at.branch // the branch was moved, and HEAD left behind
 	}
-	changes.Tracked = changes.Tracked[:min(len(changes.Tracked), listed)]
-	changes.Untracked = changes.Untracked[:min(len(changes.Untracked), listed)]
 	return changes, nil
 }
 
 // listed is how many paths of a kind are told.
 const listed = 100
 
-// tree is a checkout as an fs.FS.
-type tree string
+// files is a checkout as an fs.FS.
+type files string
 
-func (t tree) Open(name string) (fs.File, error) {
+func (f files) Open(name string) (fs.File, error) {
 	if name == ".git" {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	root, err := os.OpenRoot(string(t))
+	root, err := os.OpenRoot(string(f))
 	if err != nil {
 		return nil, err
 	}
@@ -81,11 +81,11 @@ func (t tree) Open(name string) (fs.File, error) {
 	return root.FS().Open(name)
 }
 
-func (t tree) Stat(name string) (fs.FileInfo, error) {
+func (f files) Stat(name string) (fs.FileInfo, error) {
 	if name == ".git" {
 		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
 	}
-	root, err := os.OpenRoot(string(t))
+	root, err := os.OpenRoot(string(f))
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func (t tree) Stat(name string) (fs.FileInfo, error) {
 	return fs.Stat(root.FS(), name)
 }
 
-func (t tree) ReadDir(name string) ([]fs.DirEntry, error) {
-	root, err := os.OpenRoot(string(t))
+func (f files) ReadDir(name string) ([]fs.DirEntry, error) {
+	root, err := os.OpenRoot(string(f))
 	if err != nil {
 		return nil, err
 	}
