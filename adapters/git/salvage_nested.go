@@ -1,54 +1,20 @@
 package git
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"example.com/agl/ports"
 )
-
-// foreignGit is the name under which a .git that replaced the checkout's own
-// is kept. Under its own name, whoever looks at the salvage with git would run
-// what it is configured to.
-const foreignGit = "foreign.git"
-
-// salvageForeign moves what is at the checkout's .git into a salvage of its own.
-// It is for a .git that is not the one the checkout was made with.
-func (c *checkout) salvageForeign(ctx context.Context, head, reason string) (*ports.Salvage, error) {
-	op := fmt.Sprintf("move the foreign .git of %s/%s aside", c.label, c.namespace)
-	past, err := c.repo.salvages(ctx, c.label)
-	if err != nil {
-		return nil, c.repo.fault(op, err)
-	}
-	last := 0
-	for _, p := range past {
-		last = max(last, p.n)
-	}
-	scratch, err := c.newScratch()
-	if err != nil {
-		return nil, ports.Unavailable.Errorf(op, "make a folder for the work: %w", err)
-	}
-	s := &salvager{checkout: c, scratch: scratch, head: head, found: &contents{nested: []string{foreignGit}}, from: map[string]string{foreignGit: ".git"}}
-	rec, err := s.record(ctx, last, reason)
-	if err = errors.Join(err, scratch.remove()); err != nil {
-		return nil, c.repo.fault(op, err)
-	}
-	return c.repo.publicSalvage(c.label, rec), nil
-}
 
 // moveNested moves the repositories in the checkout to the salvage's folder.
 // If one cannot be moved, those that were are moved back.
 func (s *salvager) moveNested(rec *salvageRecord) error {
 	c := s.checkout
 	place := func(p string) (from, to string) {
-		return filepath.Join(c.dir, filepath.FromSlash(cmp.Or(s.from[p], p))), c.repo.nestedPath(c.label, rec.n, p)
+		return filepath.Join(c.dir, filepath.FromSlash(p)), c.repo.nestedPath(c.label, rec.n, p)
 	}
 	for i, p := range s.found.nested {
 		from, to := place(p)
@@ -83,7 +49,7 @@ func (c *checkout) relink(from, to string) error {
 	if info, err := os.Lstat(to); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	text, err := readSmall(to)
+	text, err := readRegular(to, 64<<10)
 	if err != nil {
 		return err
 	}
@@ -108,10 +74,10 @@ func (c *checkout) relink(from, to string) error {
 	if filepath.Dir(target) != filepath.Join(c.repo.common, "worktrees") {
 		return nil
 	}
-	if text, err := readSmall(registered); err != nil || strings.TrimSpace(string(text)) != from {
+	if text, err := readRegular(registered, 64<<10); err != nil || strings.TrimSpace(string(text)) != from {
 		return nil
 	}
-	return writeAtomic(registered, []byte(to+"\n"))
+	return replaceFile(registered, to+"\n")
 }
 
 // absorb puts a git directory in the place of the file that named it.
@@ -133,7 +99,7 @@ func absorb(gitDir, file string) error {
 // the checkout.
 func dropWorktreeSetting(config string) error {
 	text, err := os.ReadFile(config)
-	if errors.Is(err, fs.ErrNotExist) {
+	if missing(err) {
 		return nil
 	}
 	if err != nil {
@@ -146,14 +112,5 @@ func dropWorktreeSetting(config string) error {
 		}
 		kept.WriteString(line)
 	}
-	return writeAtomic(config, []byte(kept.String()))
-}
-
-// writeAtomic replaces a file.
-func writeAtomic(path string, data []byte) error {
-	tmp := path + ".agl-new"
-	if err := os.WriteFile(tmp, data, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(tmp, path)
+	return replaceFile(config, kept.String())
 }

@@ -8,9 +8,6 @@ import (
 	"syscall"
 )
 
-// openNonblock keeps the opening of a pipe from waiting for its other end.
-const openNonblock = syscall.O_NONBLOCK
-
 // otherFilesystem reports whether a rename failed because its ends are on two
 // file systems.
 func otherFilesystem(err error) bool { return errors.Is(err, syscall.EXDEV) }

@@ -7,9 +7,6 @@ import (
 	"syscall"
 )
 
-// openNonblock is nothing where there are no pipes among the files.
-const openNonblock = 0
-
 // otherFilesystem reports whether a rename failed because its ends are on two
 // volumes: ERROR_NOT_SAME_DEVICE.
 func otherFilesystem(err error) bool { return errors.Is(err, syscall.Errno(17)) }
