@@ -89,4 +89,3 @@ func (s *session) command(ctx context.Context, args []string) error {
 type command interface {
 	run(ctx context.Context, s *session) error
 }
-
