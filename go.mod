@@ -6,9 +6,7 @@ require (
 	github.com/BurntSushi/toml v1.6.0
 	github.com/alecthomas/kong v1.17.0
 	github.com/google/go-cmp v0.7.0
+	github.com/stretchr/testify v1.12.1
 )
 
-require (
-	github.com/rogpeppe/go-internal v1.16.0 // indirect
-	github.com/stretchr/testify v1.12.1 // indirect
-)
+require go.yaml.in/yaml/v3 v3.0.5 // indirect

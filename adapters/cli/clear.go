@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"example.com/agl"
-	"example.com/agl/adapters/local"
 	"example.com/agl/ports"
 )
 
@@ -59,14 +58,10 @@ func (c *salvageCmd) run(ctx context.Context, s *session) error {
 	if c.N == 0 && (c.Drop || c.To != "") {
 		return ports.Invalid.Errorf("", "name the salvage to write out or drop: %s salvage %s N", s.program.Name, c.Label)
 	}
-	if c.Drop {
-		set, err := local.New(ctx, s.options())
-		if err != nil {
-			return err
-		}
-		return set.Workspaces.DropSalvage(ctx, c.Label, c.N)
-	}
 	return s.with(ctx, func(engine *agl.Engine) error {
+		if c.Drop {
+			return engine.DropSalvage(ctx, c.Label, c.N)
+		}
 		if c.To != "" {
 			dir, err := filepath.Abs(c.To)
 			if err != nil {

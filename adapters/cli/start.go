@@ -15,9 +15,8 @@ func (c *workflowCmd) run(ctx context.Context, s *session) error {
 		return err
 	}
 	label, from := s.grammar.Run.Name, s.grammar.Run.From
-	return s.with(ctx, func(engine *agl.Engine) error {
-		err := engine.Start(ctx, label, job, &agl.StartOptions{From: from})
-		return s.ended(ctx, engine, label, err)
+	return s.follow(ctx, label, func(engine *agl.Engine) error {
+		return engine.Start(ctx, label, job, &agl.StartOptions{From: from})
 	})
 }
 
@@ -29,13 +28,12 @@ type resumeCmd struct {
 }
 
 func (c *resumeCmd) run(ctx context.Context, s *session) error {
-	return s.with(ctx, func(engine *agl.Engine) error {
+	return s.follow(ctx, c.Label, func(engine *agl.Engine) error {
 		def, err := s.definitionOf(ctx, engine, c.Label)
 		if err != nil {
 			return err
 		}
-		err = engine.Resume(ctx, c.Label, def, &agl.ResumeOptions{Rebuy: c.Rebuy, Retry: c.Retry, Tokens: c.Tokens})
-		return s.ended(ctx, engine, c.Label, err)
+		return engine.Resume(ctx, c.Label, def, &agl.ResumeOptions{Rebuy: c.Rebuy, Retry: c.Retry, Tokens: c.Tokens})
 	})
 }
 
@@ -48,20 +46,23 @@ func (s *session) definitionOf(ctx context.Context, engine *agl.Engine, label st
 	return s.definition(status.Run.Workflow)
 }
 
-// ended says how a run ended that returned err.
-func (s *session) ended(ctx context.Context, engine *agl.Engine, label string, err error) error {
+// follow does what runs a run, and says how it ended once all of its progress
+// is written.
+func (s *session) follow(ctx context.Context, label string, do func(*agl.Engine) error) error {
+	var status agl.Status
+	err := s.with(ctx, func(engine *agl.Engine) error {
+		err := do(engine)
+		if err == nil {
+			status, err = engine.Status(context.WithoutCancel(ctx), label) // the run has ended, whatever becomes of ctx now
+		}
+		return err
+	})
 	switch {
 	case errors.Is(err, context.Canceled) && agl.KindOf(err) == "":
-		return fmt.Errorf("run %s was stopped: go on with %s resume %s: %w", label, s.program.Name, label, err)
+		return fmt.Errorf("run %s was stopped; go on with %s resume %s: %w", label, s.program.Name, label, err)
 	case err != nil:
 		return err
-	}
-	// The run has ended, whatever becomes of ctx now.
-	status, err := engine.Status(context.WithoutCancel(ctx), label)
-	if err != nil {
-		return err
-	}
-	if s.globals.JSON {
+	case s.globals.JSON:
 		return s.answer(runAnswer{Run: runJSON(status.Run)})
 	}
 	return s.print("%s is done: branch %s at %s, %s tokens\n",
