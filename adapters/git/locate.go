@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +22,9 @@ type Location struct {
 // env is the environment to start git from; nil means this process's.
 func Locate(ctx context.Context, dir string, env []string) (Location, error) {
 	const op = "find the repository"
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return Location{}, ports.NotFound.Errorf(op, "there is no folder %s", dir)
+	}
 	if env == nil {
 		env = os.Environ()
 	}
@@ -30,7 +34,7 @@ func Locate(ctx context.Context, dir string, env []string) (Location, error) {
 	}
 	r := &Repo{git: program, env: childEnv(env), deadline: 2 * time.Minute}
 	if err := r.discover(ctx, dir); err != nil {
-		return Location{}, err
+		return Location{}, undiscovered(op, dir, err)
 	}
 	at := Location{Common: r.common}
 	out, err := r.run(ctx, call{discover: dir, read: true, args: []string{"rev-parse", "--show-toplevel"}})
@@ -39,12 +43,28 @@ func Locate(ctx context.Context, dir string, env []string) (Location, error) {
 	case errors.As(err, &exit): // no work tree here
 		return at, nil
 	case err != nil:
-		return Location{}, err
+		return Location{}, undiscovered(op, dir, err)
 	}
 	if at.Top, err = filepath.EvalSymlinks(strings.TrimSuffix(string(out), "\n")); err != nil {
 		return Location{}, ports.Unavailable.Errorf(op, "%w", err)
 	}
 	return at, nil
+}
+
+// undiscovered says why git found no repository at dir.
+func undiscovered(op, dir string, err error) error {
+	var exit *exitError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("%s: %w", op, err)
+	case !errors.As(err, &exit):
+		return ports.Unavailable.Errorf(op, "%w", err)
+	case strings.Contains(exit.Stderr, "not a git repository"):
+		return ports.NotFound.Errorf(op, "%s is in no git repository; name one, or make one there with git init", dir)
+	case strings.Contains(exit.Stderr, "dubious ownership"):
+		return ports.Denied.Errorf(op, "the repository at %s belongs to another user; if you trust it, add it to git's safe.directory", dir)
+	}
+	return ports.Unexpected.Errorf(op, "%w", err)
 }
 
 // Repair makes the repository and its worktrees, whose checkouts are now at
