@@ -122,14 +122,18 @@ func TestMisuseIsInvalidAtTheCallAndStartsNothing(t *testing.T) {
 		"a role of no one":       func(ctx context.Context, run *agl.Run) error { return run.Step(ctx, stranger) },
 		"a changed role":         func(ctx context.Context, run *agl.Run) error { return run.Step(ctx, changed) },
 		"a zero tool":            func(ctx context.Context, run *agl.Run) error { return run.Step(ctx, reader.With(agl.Tool{})) },
-		"an input twice":         func(ctx context.Context, run *agl.Run) error { return run.Step(ctx, reader, agl.In("a", 1), agl.In("a", 2)) },
-		"an input without name":  func(ctx context.Context, run *agl.Run) error { return run.Step(ctx, reader, agl.In("", 1)) },
-		"an input of a channel":  func(ctx context.Context, run *agl.Run) error { return run.Step(ctx, reader, agl.In("c", make(chan int))) },
+		"an input twice": func(ctx context.Context, run *agl.Run) error {
+			return run.Step(ctx, reader, agl.In("a", 1), agl.In("a", 2))
+		},
+		"an input without name": func(ctx context.Context, run *agl.Run) error { return run.Step(ctx, reader, agl.In("", 1)) },
+		"an input of a channel": func(ctx context.Context, run *agl.Run) error {
+			return run.Step(ctx, reader, agl.In("c", make(chan int)))
+		},
 		"an input not a number": func(ctx context.Context, run *agl.Run) error {
 			zero := 0.0
 			return run.Step(ctx, reader, agl.In("nan", zero/zero))
 		},
-		"no gate": func(ctx context.Context, run *agl.Run) error { _, err := run.Verify(ctx); return err },
+		"no gate":        func(ctx context.Context, run *agl.Run) error { _, err := run.Verify(ctx); return err },
 		"a nil function": func(ctx context.Context, run *agl.Run) error { return run.Do(ctx, agl.Func[int]("f", nil)) },
 	} {
 		t.Run(name, func(t *testing.T) {

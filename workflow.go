@@ -3,6 +3,7 @@ package agl
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"example.com/agl/internal/engine"
@@ -63,6 +64,13 @@ func NewWorkflow[P any](spec Spec, fn func(ctx context.Context, run *Run, params
 		panic(at + "its function is nil")
 	case strings.ContainsAny(spec.Doc, "\r\n"):
 		panic(at + "its Doc is more than one line")
+	}
+	var zero P
+	if t := reflect.TypeFor[P](); t.Kind() != reflect.Struct {
+		panic(at + fmt.Sprintf("its parameters are a %v, and must be a struct", t))
+	}
+	if _, err := strictjson.Canonical(zero); err != nil {
+		panic(at + fmt.Sprintf("its parameters cannot be recorded: %v", err))
 	}
 	w := &Workflow[P]{spec: spec, fn: fn}
 	names := map[string]bool{}

@@ -67,15 +67,14 @@ func (p *publisher) deliver() {
 		for len(p.queue) == 0 && !p.closed {
 			p.wake.Wait()
 		}
-		batch := p.queue
-		p.queue = nil
-		p.mu.Unlock()
-		if len(batch) == 0 {
+		if len(p.queue) == 0 {
+			p.mu.Unlock()
 			return
 		}
-		for _, e := range batch {
-			p.listener(e)
-		}
+		e := p.queue[0]
+		p.queue = p.queue[1:]
+		p.mu.Unlock()
+		p.listener(e)
 	}
 }
 

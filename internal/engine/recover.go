@@ -43,11 +43,13 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string) erro
 	if err != nil {
 		return err
 	}
+	// Moving a branch runs nothing that could be planted: it may come before
+	// the guard's check, which needs the checkout.
 	branch, head := x.branch(namespace), headOf(x.book, namespace)
+	if err := x.settleBranch(ctx, namespace, branch, head); err != nil {
+		return err
+	}
 	if !there {
-		if err := x.settleBranch(ctx, namespace, branch, head); err != nil {
-			return err
-		}
 		return x.concludeGone(ctx, namespace, note)
 	}
 	ws, err := x.workspace(ctx, namespace, branch, head)
@@ -58,9 +60,6 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string) erro
 		if err := guarded(ctx, ws, *note); err != nil {
 			return err
 		}
-	}
-	if err := x.settleBranch(ctx, namespace, branch, head); err != nil {
-		return err
 	}
 	if note != nil && note.Ending != nil {
 		e, err := x.conclude(ctx, ws, branch, *note)

@@ -7,14 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"example.com/agl/internal/strictjson"
 	"example.com/agl/ports"
 )
-
-// largeValue is the size, in bytes, from which a value is read again when it
-// is needed: a book holds what a resume of many steps needs, not what they
-// said.
-const largeValue = 4 << 10
 
 // A Book is the records of one run. It is safe for use by several goroutines.
 type Book struct {
@@ -32,12 +26,6 @@ type Book struct {
 type Entry struct {
 	ports.Record
 	large bool
-}
-
-// recordFile is a record as it is stored.
-type recordFile struct {
-	Format int `json:"format"`
-	ports.Record
 }
 
 func newBook(store ports.Store, run Run) *Book {
@@ -61,48 +49,45 @@ func Open(ctx context.Context, store ports.Store, label string) (*Book, error) {
 		if want := fileOf(i + 1); "records/"+name != want {
 			return nil, &ports.CorruptError{File: store.Path(label, want), Err: fmt.Errorf("it is missing, %s is there", name)}
 		}
-		record, err := b.read(ctx, i+1)
+		record, large, err := b.read(ctx, i+1)
 		if err != nil {
 			return nil, err
 		}
-		b.hold(record)
+		b.hold(record, large)
 	}
 	return b, nil
 }
 
 func fileOf(seq int) string { return fmt.Sprintf("records/%08d.json", seq) }
 
-// read reads one record from the store.
-func (b *Book) read(ctx context.Context, seq int) (*ports.Record, error) {
+// read reads one record from the store, and says whether its value is a large
+// one.
+func (b *Book) read(ctx context.Context, seq int) (*ports.Record, bool, error) {
 	doc, err := b.store.Read(ctx, b.Run.Label, fileOf(seq))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var file recordFile
-	err = strictjson.DecodeExact(doc, &file)
-	switch {
-	case err == nil && file.Format != Format, err != nil && otherFormat(doc):
-		err = errFormat(doc)
-	case err == nil && file.Seq != seq:
-		err = fmt.Errorf("it is record %d", file.Seq)
+	r, large, err := decodeRecord(doc)
+	if err == nil && r.Seq != seq {
+		err = fmt.Errorf("it is record %d", r.Seq)
 	}
 	if err != nil {
-		return nil, &ports.CorruptError{File: b.store.Path(b.Run.Label, fileOf(seq)), Err: err}
+		return nil, false, &ports.CorruptError{File: b.store.Path(b.Run.Label, fileOf(seq)), Err: err}
 	}
-	return &file.Record, nil
+	return r, large, nil
 }
 
 // hold takes a stored record into the book.
-func (b *Book) hold(r *ports.Record) {
+func (b *Book) hold(r *ports.Record, large bool) {
 	for _, t := range r.Terms {
 		if t.Text != "" {
 			b.texts[t.Digest] = r.Seq
 		}
 	}
-	e := &Entry{Record: *r}
+	e := &Entry{Record: *r, large: large}
 	e.Terms = nil
-	if len(e.Value) >= largeValue {
-		e.Value, e.large = nil, true
+	if large {
+		e.Value = nil
 	}
 	b.entries = append(b.entries, e)
 	if r.Retry != 0 {
@@ -128,14 +113,14 @@ func (b *Book) Append(ctx context.Context, r *ports.Record) (*Entry, error) {
 			stored.Terms[i].Text = ""
 		}
 	}
-	doc, err := strictjson.Canonical(recordFile{Format: Format, Record: stored})
+	doc, large, err := encodeRecord(&stored)
 	if err != nil {
 		return nil, ports.Internal.Errorf(fmt.Sprintf("record %s %s", r.Kind, r.Name), "%w", err)
 	}
 	if err := b.store.Write(ctx, b.Run.Label, fileOf(r.Seq), doc, ports.Durable); err != nil {
 		return nil, err
 	}
-	b.hold(&stored)
+	b.hold(&stored, large)
 	return b.entries[r.Seq-1], nil
 }
 
@@ -172,7 +157,7 @@ func (b *Book) Value(ctx context.Context, e *Entry) (json.RawMessage, error) {
 	if !e.large {
 		return e.Value, nil
 	}
-	r, err := b.read(ctx, e.Seq)
+	r, _, err := b.read(ctx, e.Seq)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +166,7 @@ func (b *Book) Value(ctx context.Context, e *Entry) (json.RawMessage, error) {
 
 // Full returns a record whole: its value, and its terms with their texts.
 func (b *Book) Full(ctx context.Context, seq int) (*ports.Record, error) {
-	r, err := b.read(ctx, seq)
+	r, _, err := b.read(ctx, seq)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +180,7 @@ func (b *Book) Full(ctx context.Context, seq int) (*ports.Record, error) {
 		if !ok || holder == seq {
 			continue
 		}
-		from, err := b.read(ctx, holder)
+		from, _, err := b.read(ctx, holder)
 		if err != nil {
 			return nil, err
 		}
