@@ -10,6 +10,12 @@ require (
 )
 
 require (
+	github.com/rogpeppe/go-internal v1.16.0
+	golang.org/x/sys v0.26.0 // indirect
+	golang.org/x/tools v0.26.0 // indirect
+)
+
+require (
 	github.com/go-json-experiment/json v1.27.2
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 )

@@ -57,7 +57,6 @@ func TestAWorkflowThatClashesIsDisabledAlone(t *testing.T) {
 		enum struct {
 			Mode string `enum:"a,b"`
 		}
-		channel struct{ C chan int }
 		command struct {
 			Sub struct{} `cmd:""`
 		}
@@ -74,12 +73,12 @@ func TestAWorkflowThatClashesIsDisabledAlone(t *testing.T) {
 	)
 	workflows := []agl.Definition{
 		workflow[goodParams]("good"), workflow[long]("long"), workflow[short]("short"), workflow[alias]("alias"),
-		workflow[negated]("negated"), workflow[bad]("bad"), workflow[enum]("enum"), workflow[channel]("channel"),
+		workflow[negated]("negated"), workflow[bad]("bad"), workflow[enum]("enum"),
 		workflow[command]("command"), workflow[broken]("broken"), workflow[twice]("twice"), workflow[undefined]("undefined"),
 		workflow[agl.None]("good"),
 	}
 	want := map[string]string{
-		"long": "--json", "short": "-n", "alias": "--from", "negated": "--quiet", "bad": "many", "enum": "enum", "channel": "chan int",
+		"long": "--json", "short": "-n", "alias": "--from", "negated": "--quiet", "bad": "many", "enum": "enum",
 		"command": "sub", "broken": "short", "twice": "--x", "undefined": "undefined",
 	}
 	_, listed, _ := call(t, workflows, "workflows")

@@ -66,9 +66,6 @@ func (w *workflow) plugin() any {
 // check builds a command line of this workflow alone and says what is wrong
 // with it.
 func (w *workflow) check() (problem string) {
-	if reflect.TypeOf(w.params).Elem().Kind() != reflect.Struct {
-		return fmt.Sprintf("its parameters are a %T and no struct", w.params)
-	}
 	defer func() {
 		if p := recover(); p != nil { // kong panics on tags it cannot use
 			problem = fmt.Sprint(p)

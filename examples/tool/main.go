@@ -46,7 +46,7 @@ type (
 
 // Change is what the agent gets of the tool what_changed.
 type Change struct {
-	Text string `json:"text"`
+	What string `json:"what"`
 }
 
 // nextVersion is the tool. Its handler's errors go back to the agent, which
@@ -84,6 +84,6 @@ var workflow = agl.NewWorkflow(agl.Spec{
 func note(ctx context.Context, run *agl.Run, p Params) error {
 	// A tool may close over what belongs to this run.
 	whatChanged := agl.NewTool("what_changed", "Says what the release changes.",
-		func(context.Context, agl.World, agl.None) (Change, error) { return Change{Text: p.Text}, nil })
+		func(context.Context, agl.World, agl.None) (Change, error) { return Change{What: p.Text}, nil })
 	return run.Step(ctx, writer.With(whatChanged).Commit("note: "+p.Text), agl.In("change", p.Text))
 }

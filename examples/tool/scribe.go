@@ -38,7 +38,7 @@ func (scribe) Run(ctx context.Context, task ports.Task, emit func(ports.AgentEve
 	if err := call(ctx, task, "next_version", Bump{Part: "patch"}, &version); err != nil {
 		return ports.Outcome{}, err
 	}
-	note := Note{Version: version.Next, Line: "- " + change.Text}
+	note := Note{Version: version.Next, Line: "- " + change.What}
 
 	emit(ports.AgentEvent{Kind: ports.AgentActivity, Text: "writes CHANGELOG.md"})
 	changelog := filepath.Join(task.Dir, "CHANGELOG.md")
