@@ -47,7 +47,7 @@ func TestWrittenSettingsAreReadBack(t *testing.T) {
 	t.Parallel()
 	build := `go test "./..." && echo 'done\'`
 	for name, want := range map[string]settings{
-		"all of them": {Repo: "/srv/a \"b\"/.git", Build: &build, BuildTimeout: duration(90 * time.Second), Trees: "/trees"},
+		"all of them":         {Repo: "/srv/a \"b\"/.git", Build: &build, BuildTimeout: duration(90 * time.Second), Trees: "/trees"},
 		"only the repository": {Repo: "/srv/repo/.git"},
 	} {
 		t.Run(name, func(t *testing.T) {
