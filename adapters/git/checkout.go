@@ -2,7 +2,10 @@ package git
 
 import (
 	"context"
+	"io/fs"
 	"os"
+
+	"example.com/agl/ports"
 )
 
 // A checkout is a linked worktree of the repository, outside it.
@@ -13,6 +16,7 @@ type checkout struct {
 	branch    string // short name
 	dir       string
 	gitDir    string     // the admin folder recorded when it was made
+	locked    bool       // the caller holds the run's lock
 	files     []*os.File // the run lock's descriptors, for git children
 }
 
@@ -20,5 +24,90 @@ type checkout struct {
 // directory, whatever the files in it say.
 func (c *checkout) run(ctx context.Context, cl call) ([]byte, error) {
 	cl.gitDir, cl.workTree, cl.files = c.gitDir, c.dir, append(cl.files, c.files...)
-	return c.repo.run(ctx, cl)
+	if !c.locked {
+		return c.repo.run(ctx, cl)
+	}
+	return c.repo.runOwning(ctx, cl, c.label, func(path string) bool {
+		return below(path, c.gitDir) || c.repo.ownLock(path, c.label)
+	})
+}
+
+// Dir is the checkout's absolute path.
+func (c *checkout) Dir() string { return c.dir }
+
+// Tree is the checkout's files without git's own, to read. A link that leads
+// out of the checkout cannot be opened.
+func (c *checkout) Tree() fs.FS { return tree(c.dir) }
+
+// Inspect says how the checkout differs from commit head.
+func (c *checkout) Inspect(ctx context.Context, head string) (ports.Changes, error) {
+	op := "inspect " + c.dir
+	st, err := c.status(ctx)
+	if err != nil {
+		return ports.Changes{}, c.repo.fault(op, err)
+	}
+	changes := ports.Changes{Head: st.oid, Tracked: st.tracked, Untracked: st.untracked}
+	at, err := c.heads(ctx)
+	if err != nil {
+		return ports.Changes{}, c.repo.fault(op, err)
+	}
+	changes.Detached = !at.attached
+	if at.branch != head && at.head == head {
+		changes.Head = at.branch // HEAD was moved elsewhere and the branch as well
+	}
+	if len(c.damage()) > 0 {
+		changes.Tracked = append([]string{".git"}, changes.Tracked...)
+	}
+	changes.Tracked = changes.Tracked[:min(len(changes.Tracked), listed)]
+	changes.Untracked = changes.Untracked[:min(len(changes.Untracked), listed)]
+	return changes, nil
+}
+
+// listed is how many paths of a kind are told.
+const listed = 100
+
+// tree is a checkout as an fs.FS.
+type tree string
+
+func (t tree) Open(name string) (fs.File, error) {
+	if name == ".git" {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	root, err := os.OpenRoot(string(t))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.FS().Open(name)
+}
+
+func (t tree) Stat(name string) (fs.FileInfo, error) {
+	if name == ".git" {
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
+	}
+	root, err := os.OpenRoot(string(t))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return fs.Stat(root.FS(), name)
+}
+
+func (t tree) ReadDir(name string) ([]fs.DirEntry, error) {
+	root, err := os.OpenRoot(string(t))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), name)
+	if name != "." {
+		return entries, err
+	}
+	files := entries[:0]
+	for _, e := range entries {
+		if e.Name() != ".git" {
+			files = append(files, e)
+		}
+	}
+	return files, err
 }

@@ -77,10 +77,11 @@ var overrides = []string{
 	"gc.auto=0", "gc.autoDetach=false", "maintenance.auto=false", "submodule.recurse=false",
 	"color.ui=false", "color.status=false", "color.diff=false", "color.branch=false",
 	"status.showUntrackedFiles=all", "status.relativePaths=false", "status.renames=false", "status.submoduleSummary=false",
-	"diff.noprefix=false", "diff.mnemonicPrefix=false", "diff.renames=false", "diff.ignoreSubmodules=none",
+	"diff.noprefix=false", "diff.mnemonicPrefix=false", "diff.renames=false", "diff.ignoreSubmodules=dirty",
 	"merge.ff=true", "merge.verifySignatures=false", "merge.autoStash=false", "merge.log=false", "merge.conflictStyle=merge",
 	"commit.cleanup=verbatim", "i18n.commitEncoding=UTF-8", "i18n.logOutputEncoding=UTF-8",
-	"add.ignoreErrors=false", "advice.addEmbeddedRepo=false", "branch.autoSetupMerge=false", "worktree.guessRemote=false",
+	"add.ignoreErrors=false", "advice.addEmbeddedRepo=false", "branch.autoSetupMerge=false",
+	"worktree.guessRemote=false", "worktree.useRelativePaths=false",
 }
 
 // durable are the overrides of calls whose objects and refs a record will

@@ -1,0 +1,60 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"example.com/agl/ports"
+)
+
+// sync makes the objects of a new commit survive a power cut. Git syncs only
+// what it writes itself: what the agent's own git wrote before is found to be
+// there and left as it is.
+func (c *checkout) sync(ctx context.Context, made ports.Commit, head, own string, changes []change) error {
+	ids := []string{made.ID, made.Tree}
+	for _, ch := range changes {
+		ids = append(ids, ch.id)
+	}
+	if own != head { // and what the agent's own commits hold besides
+		out, err := c.run(ctx, call{read: true, long: true, args: []string{"rev-list", "--objects", "--no-object-names", own, "^" + head}})
+		if err != nil {
+			return err
+		}
+		ids = append(ids, strings.Fields(string(out))...)
+	}
+	return c.repo.syncObjects(ids)
+}
+
+// syncObjects syncs those of the objects that are in files of their own; packs
+// are synced by whoever makes them.
+func (r *Repo) syncObjects(ids []string) error {
+	var last *os.File
+	defer func() {
+		if last != nil {
+			last.Close()
+		}
+	}()
+	for i := len(ids) - 1; i >= 0; i-- { // the commit last
+		f, err := os.Open(filepath.Join(r.common, "objects", ids[i][:2], ids[i][2:]))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if last != nil {
+			last.Close()
+		}
+		last = f
+		if err := writeOut(f); err != nil {
+			return err
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	return last.Sync()
+}

@@ -1,0 +1,95 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// heads are where a checkout's HEAD and branch stand.
+type heads struct {
+	attached bool   // HEAD is symbolic, on the checkout's branch
+	head     string // the commit HEAD is at; "" if it is at none
+	branch   string // the commit the branch is at; "" if there is none
+	symbolic bool   // the branch is a symbolic ref, which AGL never makes
+	usable   bool   // HEAD is in a form git accepts
+}
+
+// heads reads HEAD and the branch; it spawns nothing unless HEAD is not where
+// it belongs.
+func (c *checkout) heads(ctx context.Context) (heads, error) {
+	at, err := c.repo.readRef(ctx, branchRef(c.branch))
+	if err != nil {
+		return heads{}, err
+	}
+	h := heads{branch: at.oid, symbolic: at.target != "", usable: true}
+	if h.symbolic {
+		if h.branch, err = c.repo.commitOf(ctx, c.repo.common, at.target); err != nil {
+			return heads{}, err
+		}
+	}
+	head, err := c.readHead(ctx)
+	if err != nil {
+		return heads{}, err
+	}
+	switch {
+	case head.target == branchRef(c.branch):
+		h.attached, h.head = true, h.branch
+	case head == ref{}:
+		h.usable = false
+	default:
+		h.head, err = c.repo.commitOf(ctx, c.gitDir, "HEAD")
+	}
+	return h, err
+}
+
+// readHead reads what HEAD holds; nothing if git could not use it.
+func (c *checkout) readHead(ctx context.Context) (ref, error) {
+	if c.repo.files {
+		data, err := readRegular(filepath.Join(c.gitDir, "HEAD"), 4096)
+		if err != nil {
+			return ref{}, nil
+		}
+		return c.repo.parseRef(string(data)), nil
+	}
+	out, err := c.run(ctx, call{read: true, args: []string{"symbolic-ref", "--quiet", "HEAD"}})
+	var exit *exitError
+	if errors.As(err, &exit) && exit.Code == 1 {
+		oid, err := c.repo.commitOf(ctx, c.gitDir, "HEAD")
+		return ref{oid: oid}, err
+	}
+	return ref{target: strings.TrimSpace(string(out))}, err
+}
+
+// attach makes HEAD symbolic, on the checkout's branch.
+func (c *checkout) attach(ctx context.Context) error {
+	if !c.repo.files {
+		_, err := c.run(ctx, call{args: []string{"symbolic-ref", "HEAD", branchRef(c.branch)}})
+		return err
+	}
+	return replaceFile(filepath.Join(c.gitDir, "HEAD"), "ref: "+branchRef(c.branch)+"\n")
+}
+
+// replaceFile writes a small file whole, in place of whatever has its name.
+func replaceFile(path, content string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".agl-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(content)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}

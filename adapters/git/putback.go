@@ -1,0 +1,134 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"example.com/agl/ports"
+)
+
+// PutBack makes files, index, HEAD and branch stand at commit head. Ignored
+// files stay.
+func (c *checkout) PutBack(ctx context.Context, head, reason string) (ports.PutBack, error) {
+	op := "put " + c.dir + " back"
+	if !c.repo.isOID(head) {
+		return ports.PutBack{}, ports.Invalid.Errorf(op, "%q is not a full commit id", head)
+	}
+	done, err := c.putBack(ctx, head, reason)
+	return done, c.repo.fault(op, err)
+}
+
+func (c *checkout) putBack(ctx context.Context, head, reason string) (done ports.PutBack, err error) {
+	if len(c.damage()) > 0 {
+		if done.Notes, err = c.repair(ctx); err != nil {
+			return done, err
+		}
+	}
+	was, st, err := c.look(ctx, &done)
+	if err != nil {
+		return done, err
+	}
+	if was.attached && !was.symbolic && st.oid == head && was.branch == head && st.clean() && len(c.unfinished()) == 0 {
+		return done, nil
+	}
+	if done.Salvage, err = c.salvage(ctx, head, reason); err != nil {
+		return done, fmt.Errorf("salvage what is there (nothing was put back): %w", err)
+	}
+	if err := c.reset(ctx, was, head); err != nil {
+		return done, err // never clean after a failed reset
+	}
+	// An ignore rule the agent added is gone now, and with it what it hid.
+	after, err := c.status(ctx)
+	if err != nil {
+		return done, err
+	}
+	if slices.ContainsFunc(after.untracked, func(p string) bool { return !slices.Contains(st.untracked, p) }) {
+		more, err := c.salvage(ctx, head, reason)
+		if err != nil {
+			return done, fmt.Errorf("salvage what an ignore rule hid: %w", err)
+		}
+		if more != nil && done.Salvage != nil && more.N != done.Salvage.N {
+			done.Notes = append(done.Notes, fmt.Sprintf("what the agent's ignore rules hid is kept as salvage %d", more.N))
+		}
+		if done.Salvage == nil {
+			done.Salvage = more
+		}
+	}
+	if len(after.untracked) > 0 {
+		if _, err := c.run(ctx, call{long: true, args: []string{"clean", "-f", "-d", "--quiet"}}); err != nil {
+			return done, err
+		}
+	}
+	return done, c.mustBeAt(ctx, head, &done)
+}
+
+// look reads heads and status. A HEAD or an index that git cannot read is
+// replaced or moved aside first.
+func (c *checkout) look(ctx context.Context, done *ports.PutBack) (heads, status, error) {
+	was, err := c.heads(ctx)
+	if err != nil {
+		return heads{}, status{}, err
+	}
+	if !was.usable {
+		if err := c.attach(ctx); err != nil {
+			return heads{}, status{}, err
+		}
+		done.Notes = append(done.Notes, "HEAD could not be read; it is on "+c.branch+" again")
+		was.attached, was.usable, was.head = true, true, was.branch
+	}
+	st, err := c.status(ctx)
+	var exit *exitError
+	if errors.As(err, &exit) && badIndex(exit.Stderr) {
+		to, err := c.repo.moveAside(filepath.Join(c.gitDir, "index"), c.label, c.namespace+"-index")
+		if err != nil {
+			return heads{}, status{}, err
+		}
+		done.Notes = append(done.Notes, "the index could not be read; it was moved to "+to)
+		st, err = c.status(ctx)
+		return was, st, err
+	}
+	return was, st, err
+}
+
+// badIndex reports whether git says that it cannot read the index.
+func badIndex(stderr string) bool {
+	for _, said := range []string{"index file corrupt", "index file smaller than expected", "bad index", "bad signature", "index file open failed", "unordered stage entries", "shared index"} {
+		if strings.Contains(stderr, said) {
+			return true
+		}
+	}
+	return false
+}
+
+// reset ends what is unfinished and moves HEAD, branch, index and tracked
+// files to head.
+func (c *checkout) reset(ctx context.Context, was heads, head string) error {
+	if err := c.endOperations(); err != nil {
+		return err
+	}
+	if err := c.restoreRefs(ctx, was, head); err != nil {
+		return err
+	}
+	_, err := c.run(ctx, call{long: true, args: []string{"reset", "--hard", "--quiet", head}})
+	return err
+}
+
+// mustBeAt checks that putting back did what it is for.
+func (c *checkout) mustBeAt(ctx context.Context, head string, done *ports.PutBack) error {
+	st, err := c.status(ctx)
+	if err != nil {
+		return err
+	}
+	if st.oid != head || len(st.untracked) > 0 {
+		return ports.Unexpected.Errorf("", "it is at %s and not %s, with %s in it; something still writes there", st.oid, head, list(st.untracked))
+	}
+	if len(st.tracked) > 0 {
+		done.Notes = append(done.Notes, "git calls these changed right after writing them, because their line endings or a filter "+
+			"do not give back what was committed: "+list(st.tracked))
+	}
+	return nil
+}
