@@ -180,7 +180,7 @@ func TestBadSettingsAreRefusedInOneLine(t *testing.T) {
 func TestAFolderThatIsNoRepositoryIsRefused(t *testing.T) {
 	t.Parallel()
 	_, err := local.Find(t.Context(), local.Options{Repo: t.TempDir(), Home: t.TempDir(), Env: gittest.Env(t)})
-	require.ErrorIs(t, err, ports.NotFound)
+	require.ErrorIs(t, err, ports.Invalid)
 	require.NotContains(t, err.Error(), "\n")
 }
 
