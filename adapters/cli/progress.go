@@ -31,9 +31,9 @@ func (p *progress) event(e agl.Event) {
 	case ports.RunBegan:
 		verb := "begins"
 		if what.Resumed {
-			verb = "goes on"
+			verb = "resumes"
 		}
-		p.line(e, what.Info.Workflow, fmt.Sprintf("run %s %s on branch %s", what.Info.Label, verb, what.Info.Branch))
+		p.line(e, what.Info.Workflow, fmt.Sprintf("%s run %s (branch %s)", verb, what.Info.Label, what.Info.Branch))
 	case ports.Hit:
 		p.line(e, who(e.Namespace, what.Record.Name), "recorded already")
 	case ports.Began:

@@ -132,7 +132,7 @@ func TestProgressIsPlainLinesWhateverAnAgentWrites(t *testing.T) {
 		lines[i] = strings.Join(strings.Fields(line), " ")
 	}
 	want := []string{
-		"fix run issue-12 begins on branch agl/issue-12",
+		"fix begins run issue-12 (branch agl/issue-12)",
 		"planner recorded already",
 		"implementer #2 0s begins with claude/opus",
 		"implementer #2 1.5s runs \uFFFD[31mrm -rf\uFFFD " + strings.Repeat("x", 178) + "…",

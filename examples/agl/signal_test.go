@@ -70,7 +70,7 @@ func TestASignalStopsARunInOrderAndTheProcessDiesOfIt(t *testing.T) {
 			require.NoError(t, run.Process.Signal(sig))
 			run.diedOf(t, sig)
 			require.Contains(t, run.stderr.String(), "stopping in order; again to stop at once\n")
-			require.Contains(t, run.stderr.String(), "agl: run demo was stopped; go on with agl resume demo: context canceled\n")
+			require.Contains(t, run.stderr.String(), "agl: run demo was stopped; go on with agl resume demo: step implementer: context canceled\n")
 			require.Contains(t, ask(t, repo, "runs"), "interrupted")
 		})
 	}
