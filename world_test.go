@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -23,6 +25,8 @@ type world struct {
 	repo     *mem.Repository
 	clock    *mem.Clock
 	verifier *mem.Verifier
+	gitDir   string    // the repository, if it is a real one
+	gitEnv   []string  // what its git runs in
 	set      ports.Set // what engines are made of; tests replace ports in it
 
 	mu      sync.Mutex
@@ -41,6 +45,12 @@ type turn struct {
 
 // write writes a file of the checkout.
 func (t *turn) write(path, text string) {
+	if t.Dir != "" {
+		if err := os.WriteFile(filepath.Join(t.Dir, path), []byte(text), 0o644); err != nil {
+			panic(err)
+		}
+		return
+	}
 	if err := t.Workspace.(*mem.Workspace).WriteFile(path, []byte(text)); err != nil {
 		panic(err)
 	}
