@@ -34,7 +34,7 @@ func New(ctx context.Context, opts Options) (ports.Set, error) {
 		History:    repo,
 		Verifier:   shell.New(shell.Options{Command: p.Build, Timeout: p.BuildTimeout, Env: opts.Env}),
 		Clock:      clock{},
-		Reaper:     proc.NewReaper(),
+		Reaper:     proc.Reaper{},
 		Agents:     agents,
 	}, nil
 }
