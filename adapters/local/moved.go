@@ -32,13 +32,11 @@ func Moved(ctx context.Context, old string, opts Options) (*Project, error) {
 	if was.Repo == p.Repo {
 		return nil, ports.Invalid.Errorf(op, "%s is where the repository is now; name the place it was at", old)
 	}
-	for path, problem := range map[string]string{
-		was.Repo: "there is still a repository there; a copy keeps its own records",
-		p.dir():  "the repository has records at its new place already",
-	} {
-		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-			return nil, ports.Conflicted.Errorf(path, "%s", problem)
-		}
+	if exists(was.Repo) {
+		return nil, ports.Conflicted.Errorf(was.Repo, "there is still a repository there; a copy keeps its own records")
+	}
+	if exists(p.dir()) {
+		return nil, ports.Conflicted.Errorf(p.dir(), "the repository has records at its new place already")
 	}
 	if err := unused(ctx, files.New(was.runs())); err != nil {
 		return nil, err
@@ -78,11 +76,17 @@ func findMoved(home, old string) (*Project, error) {
 	old = realPath(old)
 	for _, common := range []string{filepath.Join(old, ".git"), old} {
 		p := &Project{Name: projectName(common), Repo: common, Home: home}
-		if _, err := os.Stat(p.dir()); err == nil {
+		if exists(p.dir()) {
 			return p, nil
 		}
 	}
 	return nil, ports.NotFound.Errorf("", "no records of a repository at %s are in %s", old, home)
+}
+
+// exists reports whether something is at path, or may be.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // unused refuses while a process holds one of the runs.
@@ -105,7 +109,7 @@ func unused(ctx context.Context, store ports.Store) error {
 
 // moveDir moves a folder; having been moved before, or never made, is fine.
 func moveDir(from, to string) error {
-	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
+	if !exists(from) {
 		return nil
 	}
 	return os.Rename(from, to)
