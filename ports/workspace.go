@@ -133,8 +133,11 @@ type Salvage struct {
 	Ref       string    `json:"ref"`    // full name; empty if only nested repositories were moved
 	Commit    string    `json:"commit"` // what Ref points at
 	Reason    string    `json:"reason"`
-	Paths     int       `json:"paths"`            // how many paths differ from the commit that was put back
-	Nested    []string  `json:"nested,omitempty"` // folders where nested repositories were moved to
+	Paths     int       `json:"paths"`             // how many paths differ from the commit that was put back
+	Nested    []string  `json:"nested,omitempty"`  // folders where nested repositories were moved to
+	Index     string    `json:"index,omitempty"`   // a commit of what was staged, where that was neither in head nor in the files
+	Commits   []string  `json:"commits,omitempty"` // commits that no branch or tag reached: Ref reaches them
+	Notes     []string  `json:"notes,omitempty"`   // what could not be kept because it holds no bytes, a line each
 	Made      time.Time `json:"made"`
 }
 

@@ -112,7 +112,7 @@ func semanticReason(e *json.SemanticError) error {
 		return said
 	case e.GoType == nil:
 		return e.Err
-	case isInt(e.GoType.Kind()) && e.JSONKind == '0' && !custom(e.GoType):
+	case isInt(e.GoType.Kind()) && len(e.JSONValue) > 0 && !custom(e.GoType):
 		return expectation(notInteger(e.GoType, e.JSONValue, errors.Is(e.Err, strconv.ErrRange)))
 	}
 	want := expected(e.GoType)

@@ -1,0 +1,159 @@
+package git
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"example.com/agl/ports"
+)
+
+// foreignGit is the name under which a .git that replaced the checkout's own
+// is kept. Under its own name, whoever looks at the salvage with git would run
+// what it is configured to.
+const foreignGit = "foreign.git"
+
+// salvageForeign moves what is at the checkout's .git into a salvage of its own.
+// It is for a .git that is not the one the checkout was made with.
+func (c *checkout) salvageForeign(ctx context.Context, head, reason string) (*ports.Salvage, error) {
+	op := fmt.Sprintf("move the foreign .git of %s/%s aside", c.label, c.namespace)
+	past, err := c.repo.salvages(ctx, c.label)
+	if err != nil {
+		return nil, c.repo.fault(op, err)
+	}
+	last := 0
+	for _, p := range past {
+		last = max(last, p.n)
+	}
+	scratch, err := c.newScratch()
+	if err != nil {
+		return nil, ports.Unavailable.Errorf(op, "make a folder for the work: %w", err)
+	}
+	s := &salvager{checkout: c, scratch: scratch, head: head, found: &contents{nested: []string{foreignGit}}, from: map[string]string{foreignGit: ".git"}}
+	rec, err := s.record(ctx, last, reason)
+	if err = errors.Join(err, scratch.remove()); err != nil {
+		return nil, c.repo.fault(op, err)
+	}
+	return c.repo.publicSalvage(c.label, rec), nil
+}
+
+// moveNested moves the repositories in the checkout to the salvage's folder.
+// If one cannot be moved, those that were are moved back.
+func (s *salvager) moveNested(rec *salvageRecord) error {
+	c := s.checkout
+	place := func(p string) (from, to string) {
+		return filepath.Join(c.dir, filepath.FromSlash(cmp.Or(s.from[p], p))), c.repo.nestedPath(c.label, rec.n, p)
+	}
+	for i, p := range s.found.nested {
+		from, to := place(p)
+		err := relocate(from, to)
+		if err == nil {
+			continue
+		}
+		err = fmt.Errorf("move %s to %s: %w", from, to, err)
+		for _, q := range slices.Backward(s.found.nested[:i]) {
+			from, to := place(q)
+			err = errors.Join(err, relocate(to, from))
+		}
+		return err
+	}
+	for _, p := range s.found.nested {
+		from, to := place(p)
+		if err := c.relink(from, to); err != nil {
+			return fmt.Errorf("%s was moved to %s, but not all that belongs to it: %w", from, to, err)
+		}
+	}
+	return nil
+}
+
+// relink keeps a moved repository whole whose .git is a file. A submodule's
+// git directory lies in the checkout's admin folder and would go with it: it
+// takes the file's place. A linked worktree of this repository is registered
+// by its place: the registration gets the new one.
+func (c *checkout) relink(from, to string) error {
+	if filepath.Base(from) != ".git" {
+		from, to = filepath.Join(from, ".git"), filepath.Join(to, ".git")
+	}
+	if info, err := os.Lstat(to); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	text, err := readSmall(to)
+	if err != nil {
+		return err
+	}
+	target, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	if !ok {
+		return nil
+	}
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(filepath.Dir(from), target)
+	}
+	if target, err = filepath.EvalSymlinks(target); err != nil {
+		return nil // it led nowhere
+	}
+	admin, err := filepath.EvalSymlinks(c.gitDir)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(target, filepath.Join(admin, "modules")+string(filepath.Separator)) {
+		return absorb(target, to)
+	}
+	registered := filepath.Join(target, "gitdir")
+	if filepath.Dir(target) != filepath.Join(c.repo.common, "worktrees") {
+		return nil
+	}
+	if text, err := readSmall(registered); err != nil || strings.TrimSpace(string(text)) != from {
+		return nil
+	}
+	return writeAtomic(registered, []byte(to+"\n"))
+}
+
+// absorb puts a git directory in the place of the file that named it.
+func absorb(gitDir, file string) error {
+	if err := relocate(gitDir, file+".moved"); err != nil {
+		return err
+	}
+	if err := os.Remove(file); err != nil {
+		return err
+	}
+	if err := os.Rename(file+".moved", file); err != nil {
+		return err
+	}
+	return dropWorktreeSetting(filepath.Join(file, "config"))
+}
+
+// dropWorktreeSetting takes core.worktree, which git writes for a submodule on
+// a line of its own, out of a configuration file: it would send git back to
+// the checkout.
+func dropWorktreeSetting(config string) error {
+	text, err := os.ReadFile(config)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var kept strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if name, _, _ := strings.Cut(line, "="); strings.EqualFold(strings.TrimSpace(name), "worktree") {
+			continue
+		}
+		kept.WriteString(line)
+	}
+	return writeAtomic(config, []byte(kept.String()))
+}
+
+// writeAtomic replaces a file.
+func writeAtomic(path string, data []byte) error {
+	tmp := path + ".agl-new"
+	if err := os.WriteFile(tmp, data, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(tmp, path)
+}
