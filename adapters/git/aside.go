@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// moveTree moves a file or folder, also to another file system: there it is
+// relocate moves a file or folder, also to another file system: there it is
 // copied whole, and removed only then.
-func moveTree(from, to string) error {
+func relocate(from, to string) error {
 	err := os.Rename(from, to)
 	if !errors.Is(err, syscall.EXDEV) {
 		return err

@@ -37,7 +37,7 @@ func (c *checkout) Dir() string { return c.dir }
 
 // Tree is the checkout's files without git's own, to read. A link that leads
 // out of the checkout cannot be opened.
-func (c *checkout) Tree() fs.FS { return tree(c.dir) }
+func (c *checkout) Tree() fs.FS { return files(c.dir) }
 
 // Inspect says how the checkout differs from commit head.
 func (c *checkout) Inspect(ctx context.Context, head string) (ports.Changes, error) {
@@ -66,14 +66,14 @@ func (c *checkout) Inspect(ctx context.Context, head string) (ports.Changes, err
 // listed is how many paths of a kind are told.
 const listed = 100
 
-// tree is a checkout as an fs.FS.
-type tree string
+// files is a checkout as an fs.FS.
+type files string
 
-func (t tree) Open(name string) (fs.File, error) {
+func (f files) Open(name string) (fs.File, error) {
 	if name == ".git" {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	root, err := os.OpenRoot(string(t))
+	root, err := os.OpenRoot(string(f))
 	if err != nil {
 		return nil, err
 	}
@@ -81,11 +81,11 @@ func (t tree) Open(name string) (fs.File, error) {
 	return root.FS().Open(name)
 }
 
-func (t tree) Stat(name string) (fs.FileInfo, error) {
+func (f files) Stat(name string) (fs.FileInfo, error) {
 	if name == ".git" {
 		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
 	}
-	root, err := os.OpenRoot(string(t))
+	root, err := os.OpenRoot(string(f))
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func (t tree) Stat(name string) (fs.FileInfo, error) {
 	return fs.Stat(root.FS(), name)
 }
 
-func (t tree) ReadDir(name string) ([]fs.DirEntry, error) {
-	root, err := os.OpenRoot(string(t))
+func (f files) ReadDir(name string) ([]fs.DirEntry, error) {
+	root, err := os.OpenRoot(string(f))
 	if err != nil {
 		return nil, err
 	}

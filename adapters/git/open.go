@@ -58,11 +58,11 @@ func (c *checkout) open(ctx context.Context, w *worktrees, newBranch bool, head 
 	if err != nil {
 		return err
 	}
-	found, err := c.makeRoom(ctx, w, n, ids[c.dir])
+	have, err := c.makeRoom(ctx, w, n, ids[c.dir])
 	if err != nil {
 		return err
 	}
-	return c.make(ctx, w, found, ids[c.dir], newBranch, head)
+	return c.make(ctx, w, have, ids[c.dir], newBranch, head)
 }
 
 // readopt makes an existing checkout usable as it is. What an agent may have
@@ -91,17 +91,17 @@ func (c *checkout) moved(line string) bool {
 }
 
 // What makeRoom can find.
-type found int
+type standing int
 
 const (
-	nothing  found = iota // the checkout is to be made
-	halfMade              // it is registered, and making it goes on
-	unnoted               // it is registered and whole, but its note is lost: what is in it may be work
+	nothing  standing = iota // the checkout is to be made
+	halfMade                 // it is registered, and making it goes on
+	unnoted                  // it is registered and whole, but its note is lost: what is in it may be work
 )
 
 // makeRoom settles what stands where the checkout goes. id is the admin folder
 // registered for the directory, if there is one.
-func (c *checkout) makeRoom(ctx context.Context, w *worktrees, n note, id string) (found, error) {
+func (c *checkout) makeRoom(ctx context.Context, w *worktrees, n note, id string) (standing, error) {
 	entries, err := os.ReadDir(c.dir)
 	switch {
 	case missing(err) && !isNotFolder(c.dir):
@@ -171,7 +171,7 @@ func (c *checkout) dropRegistration(ctx context.Context, w *worktrees, id string
 
 // make makes what makeRoom did not find. The branch is made meanwhile: HEAD
 // names it only when both are there.
-func (c *checkout) make(ctx context.Context, w *worktrees, have found, id string, newBranch bool, head string) error {
+func (c *checkout) make(ctx context.Context, w *worktrees, have standing, id string, newBranch bool, head string) error {
 	branch := make(chan error, 1)
 	go func() {
 		var err error

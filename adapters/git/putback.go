@@ -123,8 +123,11 @@ func (c *checkout) mustBeAt(ctx context.Context, head string, done *ports.PutBac
 	if err != nil {
 		return err
 	}
-	if st.oid != head || len(st.untracked) > 0 {
-		return ports.Unexpected.Errorf("", "it is at %s and not %s, with %s in it; something still writes there", st.oid, head, list(st.untracked))
+	switch {
+	case st.oid != head:
+		return ports.Unexpected.Errorf("", "it is at commit %q instead of %s; something else works in it", st.oid, head)
+	case len(st.untracked) > 0:
+		return ports.Unexpected.Errorf("", "files are in it again or cannot be removed: %s; end what writes there", list(st.untracked))
 	}
 	if len(st.tracked) > 0 {
 		done.Notes = append(done.Notes, "git calls these changed right after writing them, because their line endings or a filter "+

@@ -56,6 +56,6 @@ func (r *Repo) moveAside(path, label, what string) (string, error) {
 		if _, err := os.Lstat(to); err == nil {
 			continue
 		}
-		return to, moveTree(path, to)
+		return to, relocate(path, to)
 	}
 }

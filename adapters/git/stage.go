@@ -19,7 +19,11 @@ import (
 func (c *checkout) stage(ctx context.Context, x *index) error {
 	var stderr bytes.Buffer
 	add := call{durable: true, long: true, stderr: &stderr, args: []string{"add", "--all"}}
-	if nested := c.populated(x); len(nested) > 0 {
+	nested, former := c.nested(x)
+	if err := c.forget(ctx, former); err != nil {
+		return err
+	}
+	if len(nested) > 0 {
 		// git add would run a git in each, which obeys the nested repository's
 		// own configuration, filters included. Only the commit it is at counts.
 		stdin := strings.NewReader(strings.Join(nested, "\x00") + "\x00")
@@ -49,16 +53,29 @@ func (c *checkout) stage(ctx context.Context, x *index) error {
 	return nil
 }
 
-// populated returns the paths in the index that are pointers to a commit of a
-// repository, and that hold one.
-func (c *checkout) populated(x *index) []string {
-	var paths []string
+// nested returns the paths in the index that point to a commit of a
+// repository: those that hold one, and those that no longer do but hold files,
+// which git add would pass over.
+func (c *checkout) nested(x *index) (populated, former []string) {
 	for _, path := range x.gitlinks {
-		if _, err := os.Lstat(filepath.Join(c.dir, filepath.FromSlash(path), ".git")); err == nil {
-			paths = append(paths, path)
+		dir := filepath.Join(c.dir, filepath.FromSlash(path))
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			populated = append(populated, path)
+		} else if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+			former = append(former, path)
 		}
 	}
-	return paths
+	return populated, former
+}
+
+// forget takes paths out of the index.
+func (c *checkout) forget(ctx context.Context, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	stdin := strings.NewReader(strings.Join(paths, "\x00") + "\x00")
+	_, err := c.run(ctx, call{stdin: stdin, args: []string{"update-index", "-z", "--force-remove", "--stdin"}})
+	return err
 }
 
 var (
@@ -120,15 +137,19 @@ func (c *checkout) refuseGitlinks(ctx context.Context, tree string, changes []ch
 			known[path] = true
 		}
 	}
-	var reasons []string
+	var reasons, refused []string
 	for _, path := range fresh {
 		if !known[path] {
+			refused = append(refused, path)
 			reasons = append(reasons, fmt.Sprintf("%s is a git repository of its own, of which only a pointer would be committed; "+
 				"remove its .git, or make it a submodule", ports.Clip(ports.Printable(path), 200)))
 		}
 	}
 	if len(reasons) == 0 {
 		return nil
+	}
+	if err := c.forget(ctx, refused); err != nil { // or they would be in the way of what the refusal asks for
+		return err
 	}
 	return &ports.RejectedError{Reasons: reasons}
 }
