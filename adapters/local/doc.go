@@ -23,6 +23,7 @@
 //
 //	<home>/projects/<name>/project.toml   settings, optional
 //	<home>/projects/<name>/runs/<label>/  a run's records
+//	<home>/projects/<name>/locks/         the locks of runs
 //	<home>/projects/<name>/salvage/       nested repositories that were moved out of a checkout
 //	<trees>/<name>/<label>/               a run's checkouts, outside the repository
 //

@@ -29,7 +29,7 @@ func New(ctx context.Context, opts Options) (ports.Set, error) {
 		return ports.Set{}, err
 	}
 	return ports.Set{
-		Store:      files.New(p.runs()),
+		Store:      files.New(p.Home, p.Name),
 		Workspaces: repo,
 		History:    repo,
 		Verifier:   shell.New(shell.Options{Command: p.Build, Timeout: p.BuildTimeout, Env: opts.Env}),

@@ -38,7 +38,7 @@ func Moved(ctx context.Context, old string, opts Options) (*Project, error) {
 	if exists(p.dir()) {
 		return nil, ports.Conflicted.Errorf(p.dir(), "the repository has records at its new place already")
 	}
-	if err := unused(ctx, files.New(was.runs())); err != nil {
+	if err := unused(ctx, files.New(was.Home, was.Name)); err != nil {
 		return nil, err
 	}
 	s, err := readSettings(was.file())

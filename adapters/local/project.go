@@ -41,7 +41,6 @@ const defaultTimeout = 10 * time.Minute
 
 func (p *Project) dir() string     { return filepath.Join(p.Home, "projects", p.Name) }
 func (p *Project) file() string    { return filepath.Join(p.dir(), "project.toml") }
-func (p *Project) runs() string    { return filepath.Join(p.dir(), "runs") }
 func (p *Project) salvage() string { return filepath.Join(p.dir(), "salvage") }
 
 // Find returns the project of a repository and writes nothing.

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"example.com/agl/internal/gittest"
 )
 
 // The test's own executable is started as the working process.
@@ -18,7 +20,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(gittest.Main(m))
 }
 
 func TestTheQuickstartKeepsWhatWasBought(t *testing.T) {

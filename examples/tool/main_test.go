@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -12,6 +13,8 @@ import (
 	"example.com/agl/internal/gittest"
 	"example.com/agl/ports"
 )
+
+func TestMain(m *testing.M) { os.Exit(gittest.Main(m)) }
 
 func TestTheScribeNotesAChangeUnderTheNextVersion(t *testing.T) {
 	t.Parallel()

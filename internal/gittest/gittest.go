@@ -49,7 +49,10 @@ func Empty(t testing.TB) *Repo {
 // without what would lead git or AGL elsewhere.
 func Env(t testing.TB) []string {
 	t.Helper()
-	home := t.TempDir()
+	return environ(t.TempDir())
+}
+
+func environ(home string) []string {
 	var env []string
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")
@@ -64,6 +67,25 @@ func Env(t testing.TB) []string {
 		"HOME="+home, "USERPROFILE="+home,
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 	)
+}
+
+// Main runs the tests of a package whose code reads the process's own
+// environment, in one like Env's, and returns their exit code: for TestMain.
+func Main(m *testing.M) int {
+	home, err := os.MkdirTemp("", "gittest-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(home)
+	env := environ(home)
+	os.Clearenv()
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	return m.Run()
 }
 
 // Git runs git in the checkout and returns what it wrote, without the last
