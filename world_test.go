@@ -14,6 +14,7 @@ import (
 
 	"example.com/agl"
 	"example.com/agl/internal/mem"
+	"example.com/agl/internal/strictjson"
 	"example.com/agl/ports"
 )
 
@@ -96,7 +97,7 @@ func (w *world) run(ctx context.Context, task ports.Task, emit func(ports.AgentE
 		return o, nil
 	}
 	if report != nil {
-		doc, err := json.Marshal(report)
+		doc, err := strictjson.Canonical(report)
 		if err != nil {
 			return outcome, err
 		}

@@ -42,24 +42,24 @@ func (c *checkout) Tree() fs.FS { return files(c.dir) }
 // Inspect says how the checkout differs from commit head.
 func (c *checkout) Inspect(ctx context.Context, head string) (ports.Changes, error) {
 	op := "inspect " + c.dir
+	if len(c.damage()) > 0 { // git could be led elsewhere
+		return ports.Changes{Tracked: []string{".git"}}, nil
+	}
 	st, err := c.status(ctx)
 	if err != nil {
 		return ports.Changes{}, c.repo.fault(op, err)
 	}
-	changes := ports.Changes{Head: st.oid, Tracked: st.tracked, Untracked: st.untracked}
 	at, err := c.heads(ctx)
 	if err != nil {
 		return ports.Changes{}, c.repo.fault(op, err)
 	}
-	changes.Detached = !at.attached
-	if at.branch != head && at.head == head {
-		changes.Head = at.branch // HEAD was moved elsewhere and the branch as well
+	changes := ports.Changes{
+		Head: st.oid, Detached: !at.attached,
+		Tracked: st.tracked[:min(len(st.tracked), listed)], Untracked: st.untracked[:min(len(st.untracked), listed)],
 	}
-	if len(c.damage()) > 0 {
-		changes.Tracked = append([]string{".git"}, changes.Tracked...)
+	if at.branch != head && st.oid == head {
+		changes.Head = at.branch // the branch was moved, and HEAD left behind
 	}
-	changes.Tracked = changes.Tracked[:min(len(changes.Tracked), listed)]
-	changes.Untracked = changes.Untracked[:min(len(changes.Untracked), listed)]
 	return changes, nil
 }
 

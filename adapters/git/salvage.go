@@ -81,6 +81,9 @@ func (s *salvager) keep(ctx context.Context, reason string) (*salvageRecord, err
 	if len(s.put)+len(s.removed)+len(s.found.nested)+len(s.staged)+len(s.strays.tips) == 0 {
 		return nil, nil
 	}
+	if stays, err := s.stays(ctx); stays || err != nil {
+		return nil, err
+	}
 	past, err := s.checkout.repo.salvages(ctx, s.checkout.label)
 	if err != nil {
 		return nil, err
@@ -242,6 +245,30 @@ func (s *salvager) stagedBlobs() []string {
 func (s *salvager) lookAtCommits(ctx context.Context) (err error) {
 	s.strays, err = s.checkout.strays(ctx, s.head)
 	return err
+}
+
+// stays reports whether the files are those of the commit HEAD is at, and
+// nothing else is to be kept: that commit is reachable without this checkout,
+// or it would be a stray.
+func (s *salvager) stays(ctx context.Context) (bool, error) {
+	rev := s.checkout.headRev()
+	if rev == "" || len(s.found.nested)+len(s.staged)+len(s.strays.tips) > 0 {
+		return false, nil
+	}
+	now, err := s.checkout.repo.listTree(ctx, rev)
+	var exit *exitError
+	if errors.As(err, &exit) {
+		return false, nil // a HEAD without a commit
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, p := range s.put {
+		if now[p] != s.found.files[p] {
+			return false, nil
+		}
+	}
+	return !slices.ContainsFunc(s.removed, func(p string) bool { return now[p] != entry{} }), nil
 }
 
 // covered reports whether an earlier salvage of the same head holds all that

@@ -3,6 +3,7 @@ package git_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -197,4 +198,14 @@ func until(t testing.TB, what string, done func() bool) {
 			t.Fatalf("waited in vain for %s", what)
 		}
 	}
+}
+
+// fsWalk calls visit for each file of a tree.
+func fsWalk(tree fs.FS, visit func(name string)) error {
+	return fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			visit(name)
+		}
+		return err
+	})
 }

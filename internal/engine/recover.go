@@ -43,21 +43,28 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string) erro
 	if err != nil {
 		return err
 	}
-	// Moving a branch runs nothing that could be planted: it may come before
-	// the guard's check, which needs the checkout.
 	branch, head := x.branch(namespace), headOf(x.book, namespace)
-	if err := x.settleBranch(ctx, namespace, branch, head); err != nil {
+	at, err := x.findBranch(ctx, namespace, branch, head)
+	if err != nil {
 		return err
 	}
 	if !there {
+		if err := x.trees.Move(ctx, branch, at, head); err != nil {
+			return err
+		}
 		return x.concludeGone(ctx, namespace, note)
 	}
-	ws, err := x.workspace(ctx, namespace, branch, head)
+	ws, err := x.workspace(ctx, namespace, branch, at)
 	if err != nil {
 		return err
 	}
 	if note != nil {
 		if err := guarded(ctx, ws, *note); err != nil {
+			return err
+		}
+	}
+	if at != head {
+		if err := x.moveCheckout(ctx, namespace, ports.Move{Namespace: namespace, Branch: branch, Old: at, New: head}); err != nil {
 			return err
 		}
 	}
@@ -88,27 +95,23 @@ func (x *execution) concludeGone(ctx context.Context, namespace string, note *le
 	return x.book.DropNote(ctx, namespace)
 }
 
-// settleBranch moves a namespace's branch to head, from where an interrupted
-// move left it. A branch that is anywhere else is Conflicted.
-func (x *execution) settleBranch(ctx context.Context, namespace, branch, head string) error {
+// findBranch returns where a namespace's branch is: at head, or where an
+// interrupted move left it. One that is gone is made again; one that is
+// anywhere else is Conflicted.
+func (x *execution) findBranch(ctx context.Context, namespace, branch, head string) (string, error) {
 	at, err := x.engine.set.Workspaces.Branch(ctx, branch)
-	if err != nil {
-		return err
+	switch {
+	case err != nil:
+		return "", err
+	case at == head, at != "" && at == interruptedAt(x.book, namespace):
+		return at, nil
+	case at != "":
+		return "", ports.Conflicted.Errorf("", "branch %s is at %.12s, the records say %.12s; move it back (git branch -f %s %.12s), or clear the run", branch, at, head, branch, head)
+	case namespace == ports.Base && len(x.book.Live("")) == 0:
+		return head, x.grow(ctx)
 	}
-	if at == head {
-		return nil
-	}
-	if at == "" {
-		if namespace == ports.Base && len(x.book.Live("")) == 0 {
-			return x.grow(ctx)
-		}
-		x.note(namespace, "branch %s was gone: it is made again at %.12s", branch, head)
-		return x.trees.Move(ctx, branch, "", head)
-	}
-	if at != interruptedAt(x.book, namespace) {
-		return ports.Conflicted.Errorf("", "branch %s is at %.12s, the records say %.12s; move it back (git branch -f %s %.12s), or clear the run", branch, at, head, branch, head)
-	}
-	return x.trees.Move(ctx, branch, at, head)
+	x.note(namespace, "branch %s was gone: it is made again at %.12s", branch, head)
+	return head, x.trees.Move(ctx, branch, "", head)
 }
 
 // headOf returns the commit that a namespace's records say its branch is at.

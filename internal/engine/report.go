@@ -31,7 +31,7 @@ func (p *reporting) value() (json.RawMessage, bool) {
 	return p.with, true
 }
 
-func (p *reporting) tool(role *Role) ports.Tool {
+func (p *reporting) tool(x *execution, role *Role) ports.Tool {
 	doc := role.Report
 	if doc == "" {
 		doc = "Report the result of your work. Call this once, when you are done."
@@ -44,7 +44,7 @@ func (p *reporting) tool(role *Role) ports.Tool {
 			if p.got {
 				return ports.ToolResult{Text: "your report is recorded already; there is nothing more to report", Rejected: true}
 			}
-			value, err := p.accept(args)
+			value, err := guardPanic(x, "report of "+role.Name, func() (json.RawMessage, error) { return p.accept(args) })
 			if err != nil {
 				return ports.ToolResult{Text: err.Error(), Rejected: true}
 			}

@@ -128,7 +128,7 @@ func (a *attempt) task(s *Step, report *reporting) ports.Task {
 	}
 	if s.Role.Schema != nil {
 		t.Report = ReportTool
-		t.Tools = append(t.Tools, report.tool(s.Role))
+		t.Tools = append(t.Tools, report.tool(a.x, s.Role))
 	}
 	return t
 }

@@ -77,16 +77,39 @@ func (x *execution) supersede(ctx context.Context, why string, from []*ledger.En
 	return x.move(ctx, s.Moves)
 }
 
+// move moves branches, and the checkouts that are on them.
 func (x *execution) move(ctx context.Context, moves []ports.Move) error {
 	for _, m := range moves {
 		if m.Old == m.New {
 			continue
 		}
-		if err := x.trees.Move(ctx, m.Branch, m.Old, m.New); err != nil {
+		there, err := x.trees.Exists(ctx, m.Namespace)
+		if err != nil {
+			return err
+		}
+		if there {
+			err = x.moveCheckout(ctx, m.Namespace, m)
+		} else {
+			err = x.trees.Move(ctx, m.Branch, m.Old, m.New)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// moveCheckout moves a branch that is checked out. The checkout goes first: as
+// long as it is at the commit that is left, there is nothing in it to salvage.
+func (x *execution) moveCheckout(ctx context.Context, namespace string, m ports.Move) error {
+	ws, err := x.workspace(ctx, namespace, m.Branch, m.Old)
+	if err != nil {
+		return err
+	}
+	if err := x.putBack(ctx, namespace, ws, m.New, fmt.Sprintf("found when branch %s was moved", m.Branch)); err != nil {
+		return err
+	}
+	return x.trees.Move(ctx, m.Branch, m.Old, m.New)
 }
 
 // branch returns the branch of a namespace.

@@ -10,7 +10,7 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-const durationPattern = `^[-+]?(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
+const durationPattern = `^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
 // describe returns the schema of an object.
 func describe(root *node) (json.RawMessage, error) {

@@ -167,6 +167,24 @@ func TestDecodeSetsTheDestinationOnlyOnSuccess(t *testing.T) {
 	}
 }
 
+// C8: what the schema takes for a duration is what Go does.
+func TestDurationsAreGosText(t *testing.T) {
+	t.Parallel()
+	type wait struct {
+		D time.Duration `json:"d"`
+	}
+	s := schema.For(reflect.TypeFor[wait]())
+	for _, text := range []string{"0", "0s", "1m30s", "-1.5h", "+3ms", ".5s", "1.s", "2us3µs4μs", "2540400h10m10s", "", "-", "00", "1", "1 s", "s", ".s", "1d", "1h ", "٣s"} {
+		want, err := time.ParseDuration(text)
+		doc, jsonErr := json.Marshal(map[string]string{"d": text})
+		require.NoError(t, jsonErr)
+		var got wait
+		require.Equal(t, err == nil, s.Check(doc) == nil, "%q", text)
+		require.Equal(t, err == nil, s.Decode(doc, &got) == nil, "%q", text)
+		require.Equal(t, want, got.D)
+	}
+}
+
 func TestDecodeRefusesAnotherDestination(t *testing.T) {
 	t.Parallel()
 	s := schema.For(reflect.TypeFor[item]())

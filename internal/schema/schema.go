@@ -69,10 +69,8 @@ func (s *Schema) Decode(raw []byte, into any) error {
 	if err := strictjson.Decode(raw, fresh.Interface()); err != nil {
 		return &PayloadError{bounded([]string{err.Error()})}
 	}
-	if v, ok := fresh.Interface().(interface{ Validate() error }); ok {
-		if err := v.Validate(); err != nil {
-			return &PayloadError{bounded(sentences(err))}
-		}
+	if err := Validate(fresh.Interface()); err != nil {
+		return &PayloadError{bounded(sentences(err))}
 	}
 	dst.Elem().Set(fresh.Elem())
 	return nil

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"math"
 	"math/big"
 	"net/netip"
@@ -93,6 +94,7 @@ func TestEveryValueHasOneText(t *testing.T) {
 		{"integer keys", map[int]string{10: "b", 9: "a", -1: "c"}, `{"-1":"c","10":"b","9":"a"}`},
 		{"text keys", map[netip.Addr]int{netip.MustParseAddr("::1"): 1}, `{"::1":1}`},
 		{"keys sort by their bytes, not by their escapes", map[string]int{"a\n": 1, "a!": 2, "a\\": 3, "aé": 4, "aZ": 5, "a": 6, "a\U0001F600": 7, "a\uffff": 8}, "{\"a\":6,\"a\\n\":1,\"a!\":2,\"aZ\":5,\"a\\\\\":3,\"aé\":4,\"a\uffff\":8,\"a\U0001F600\":7}"},
+		{"keys that begin alike", map[string]int{"a\x00": 1, "a": 2, "12345678b": 3, "12345678": 4, "12345678a": 5, "1234567": 6, "12345678\x00": 7}, `{"1234567":6,"12345678":4,"12345678\u0000":7,"12345678a":5,"12345678b":3,"a":2,"a\u0000":1}`},
 		{"composed and decomposed letters differ", []string{"é", "e\u0301"}, "[\"é\",\"e\u0301\"]"},
 		{"methods of pointers are called for values", []any{celsius{1.0}, &celsius{2}, map[string]celsius{"x": {3}}}, `[{"c":1},{"c":2},{"x":{"c":3}}]`},
 		{"nested objects", map[string]any{"z": map[string]any{"y": 1, "x": []any{map[string]any{"b": 1, "a": 2}}}, "a": nil}, `{"a":null,"z":{"x":[{"a":2,"b":1}],"y":1}}`},
@@ -186,6 +188,22 @@ func TestWhatHasNoTextIsRefusedWithItsPath(t *testing.T) {
 	_, err := strictjson.Canonical(cycle)
 	require.ErrorContains(t, err, "cycle")
 }
+
+func TestAMethodsOwnErrorIsInTheChain(t *testing.T) {
+	t.Parallel()
+	_, err := strictjson.Canonical(map[string]any{"x": []any{failing{}}})
+	require.ErrorIs(t, err, io.ErrClosedPipe)
+	require.EqualError(t, err, "x[0]: "+io.ErrClosedPipe.Error())
+	var into struct{ F failing }
+	err = strictjson.Decode([]byte(`{"F":1}`), &into)
+	require.ErrorIs(t, err, io.ErrClosedPipe)
+	require.EqualError(t, err, "F: "+io.ErrClosedPipe.Error())
+}
+
+type failing struct{}
+
+func (failing) MarshalJSON() ([]byte, error)  { return nil, io.ErrClosedPipe }
+func (*failing) UnmarshalJSON(b []byte) error { return io.ErrClosedPipe }
 
 func TestCanonicalizeRefusesWhatNoDocumentMayHave(t *testing.T) {
 	t.Parallel()

@@ -42,7 +42,7 @@ func TestDecodeTakesExactlyWhatTheTypeDescribes(t *testing.T) {
 	}{
 		{"all in order", `{"items":[{"severity":"high","line":3}],"note":"é\u00e9"}`, ``},
 		{"white space", " {\r\n\t\"items\" : [ ] } \n", ``},
-		{"null for anything", `{"items":null,"note":null,"raw":null}`, ``},
+		{"null for anything", `{"items":[{"severity":null,"line":null,"wait":null,"at":null,"bytes":null,"pair":null,"level":null,"flag":null,"tags":null,"n":null}],"note":null,"raw":null}`, ``},
 		{"1.0 for an int", `{"items":[{"line":1.0},{"line":-2e2,"small":1e2,"count":3.0}]}`, ``},
 		{"an int beyond 2^53", `{"items":[{"line":9007199254740993}]}`, ``},
 

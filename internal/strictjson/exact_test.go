@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -175,15 +176,21 @@ func wideObject(n, again int) string {
 
 // FuzzDecodeExact holds the fast way against the plain one.
 func FuzzDecodeExact(f *testing.F) {
-	f.Add([]byte(`{"before":1,"value":{"a":[1,"x"]},"after":{}}`), uint8(3))
-	f.Add([]byte(`{"value":["\u0061"],"before":1,"after":null} `), uint8(9))
-	f.Add([]byte(`{"value":[{"a":1,"a":2}],"before":[}],"after":{"}":"\\"}}`), uint8(20))
-	pad := strings.Repeat(" ", 9<<10)
-	f.Fuzz(func(t *testing.T, doc []byte, at uint8) {
-		// White space makes documents and values large without changing them,
-		// unless it lands in a string.
-		if n := int(at); n < len(doc) {
-			doc = []byte(string(doc[:n]) + pad + string(doc[n:]))
+	for _, doc := range []string{
+		`{"before":1,"value":{"a":[1,"x"]},"after":{}}`,
+		`{"value":["\u0061\n",-1.5e+3,true,null],"before":1,"after":null} `,
+		`{"value":[{"a":1,"a":2}],"before":[}],"after":{"}":"\\"}}`,
+		`{"before":1,"value":{"a":{},"b":[],"c":"é\"","d":false},"after":{"x":"y"},"other":["]"]}`,
+	} {
+		f.Add([]byte(doc))
+	}
+	pad := bytes.Repeat([]byte(" "), 9<<10)
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		// White space inside a value makes it large, and changes nothing else.
+		if i := bytes.Index(doc, []byte(`"value":`)); i >= 0 {
+			if n := bytes.IndexAny(doc[i:], "[{"); n >= 0 {
+				doc = slices.Insert(bytes.Clone(doc), i+n+1, pad...)
+			}
 		}
 		var exact, plain carrier
 		err := strictjson.DecodeExact(doc, &exact)

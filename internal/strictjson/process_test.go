@@ -15,8 +15,8 @@ import (
 
 // D17: neither the process, its environment, nor where it runs may reach a text.
 func TestTheTextIsTheSameInEveryProcess(t *testing.T) {
-	const print = "STRICTJSON_PRINT"
-	if os.Getenv(print) != "" {
+	const printing = "STRICTJSON_PRINT"
+	if os.Getenv(printing) != "" {
 		fmt.Println(digests(t))
 		return
 	}
@@ -32,7 +32,7 @@ func TestTheTextIsTheSameInEveryProcess(t *testing.T) {
 	} {
 		cmd := exec.Command(self, "-test.run=^"+t.Name()+"$")
 		cmd.Dir = t.TempDir()
-		cmd.Env = append(env, print+"=1")
+		cmd.Env = append(env, printing+"=1")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, string(out))
 		require.Equal(t, want, strings.SplitN(string(out), "\n", 2)[0], "process %d, %v", i, env)

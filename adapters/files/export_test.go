@@ -1,0 +1,4 @@
+package files
+
+// Failure gives the tests what an error of the filesystem becomes.
+var Failure = failure
