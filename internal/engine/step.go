@@ -22,6 +22,7 @@ func (r *Run) Step(ctx context.Context, s *Step) error {
 	return r.take(ctx, &verb{
 		kind:    ports.KindStep,
 		name:    s.Role.Name,
+		model:   s.Role.Model,
 		terms:   terms,
 		deliver: s.Deliver,
 		run: func(ctx context.Context, a *attempt) (*ledger.Entry, error) {

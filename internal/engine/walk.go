@@ -133,6 +133,7 @@ func (w *walk) begin() error {
 type verb struct {
 	kind    ports.RecordKind
 	name    string
+	model   ports.Model // of a step
 	ordinal int
 	terms   []ports.Term
 	key     string
@@ -230,7 +231,7 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 	case err != nil:
 		return w.stop(fmt.Errorf("%s: %w", v.op(), err))
 	}
-	x.publish(s.name, ports.Began{Kind: v.kind, Name: v.name, Ordinal: v.ordinal, Model: a.record.Model})
+	x.publish(s.name, ports.Began{Kind: v.kind, Name: v.name, Ordinal: v.ordinal, Model: v.model})
 	e, err := v.run(ctx, a)
 	switch {
 	case err == nil:
