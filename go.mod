@@ -19,4 +19,5 @@ require (
 	golang.org/x/sys v0.47.0
 	golang.org/x/text v0.14.0
 	golang.org/x/tools v0.26.0
+	golang.org/x/tools v0.48.0
 )
