@@ -48,7 +48,7 @@ func TestWhatCannotBeStoredIsInvalid(t *testing.T) {
 func TestKeysDoNotChange(t *testing.T) {
 	t.Parallel()
 	prompt, model := term(t, "prompt", "Fix it.\n"), term(t, "model", "claude/opus")
-	input := term(t, "input:findings", []map[string]any{{"severity": "high", "line": 9007199254740993}})
+	input := term(t, "input:findings", []map[string]any{{"severity": "high", "line": int64(9007199254740993)}})
 	for _, c := range []struct {
 		kind  ports.RecordKind
 		terms []ports.Term

@@ -96,7 +96,7 @@ func readDuration(dec *jsontext.Decoder, d *time.Duration) error {
 // readAny keeps every digit of a number whose type nobody declared.
 func readAny(dec *jsontext.Decoder, v *any) error {
 	if dec.PeekKind() != '0' {
-		return errors.ErrUnsupported // read as usual
+		return errSkip
 	}
 	raw, err := dec.ReadValue()
 	*v = stdjson.Number(raw)
@@ -108,7 +108,7 @@ func readAny(dec *jsontext.Decoder, v *any) error {
 func readWhole(dec *jsontext.Decoder, v any) error {
 	dst := reflect.ValueOf(v).Elem()
 	if !isInt(dst.Kind()) || dec.PeekKind() != '0' || custom(dst.Type()) {
-		return errors.ErrUnsupported
+		return errSkip
 	}
 	raw, err := dec.ReadValue()
 	if err != nil {
