@@ -41,14 +41,16 @@ func New(ctx context.Context, opts Options) (ports.Set, error) {
 
 // agents returns the agents by provider. A script stands in for all of them.
 func agents(opts Options) (map[string]ports.Agent, error) {
-	if opts.Script == "" {
-		return maps.Clone(opts.Agents), nil
+	if opts.Script != "" {
+		agent, err := script.Load(opts.Script)
+		if err != nil {
+			return nil, err
+		}
+		return map[string]ports.Agent{ports.AnyProvider: agent}, nil
 	}
-	agent, err := script.Load(opts.Script)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]ports.Agent{ports.AnyProvider: agent}, nil
+	agents := map[string]ports.Agent{"script": script.Missing()}
+	maps.Copy(agents, opts.Agents)
+	return agents, nil
 }
 
 // clock is the system's.

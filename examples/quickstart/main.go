@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 
 	"example.com/agl"
@@ -45,7 +46,10 @@ func show(ctx context.Context, out io.Writer) error {
 	if err := makeRepository(ctx, dir); err != nil {
 		return err
 	}
-	if err := os.WriteFile(script(dir), []byte(fix.Script), 0o600); err != nil {
+	// In the process that is killed the second change takes a minute, so that
+	// there is a middle to be killed in on the slowest machine.
+	slow := strings.Replace(fix.Script, "sleep 400ms", "sleep 1m", 1)
+	if err := os.WriteFile(script(dir), []byte(slow), 0o600); err != nil {
 		return err
 	}
 	starts := make(map[step]int)
@@ -57,6 +61,9 @@ func show(ctx context.Context, out io.Writer) error {
 	}
 	if !killed {
 		return fmt.Errorf("the run ended before it could be killed")
+	}
+	if err := os.WriteFile(script(dir), []byte(fix.Script), 0o600); err != nil {
+		return err
 	}
 	fmt.Fprintf(out, "\nThe process was killed at this point. Another one is started, with the same call.\n\n")
 	if _, err := watch(ctx, dir, out, starts, func(step) bool { return false }); err != nil {
@@ -79,7 +86,7 @@ Where to look next:
   examples/fix/fix.script.txtar   what the agents played
   go run ./examples/agl show %[2]s --repo %[1]s/repo --home %[1]s/home
   go run ./examples/agl clear %[2]s --repo %[1]s/repo --home %[1]s/home
-  rm -r %[1]s                     when you have seen enough
+  rm -r %[1]s
 `, dir, label)
 	return nil
 }
