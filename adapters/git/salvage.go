@@ -77,6 +77,7 @@ type salvager struct {
 	removed  []string // paths of head that have none, sorted
 	sides    []side
 	strays   strays
+	from     map[string]string // where in the checkout a nested thing is, if not at the path it is kept under
 }
 
 // A side is files that are kept beside those of the checkout, as a parent of
