@@ -97,6 +97,9 @@ func (c *checkout) committable(ctx context.Context) (*index, error) {
 		reasons = append(reasons, "a "+name+" is unfinished")
 	}
 	x, err := c.readIndex(ctx)
+	if badIndex(err) {
+		return nil, &ports.RejectedError{Reasons: append(reasons, "its index cannot be read: "+reasonOf(err))}
+	}
 	if err != nil {
 		return nil, err
 	}

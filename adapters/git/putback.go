@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strings"
 
 	"example.com/agl/ports"
 )
@@ -24,7 +24,7 @@ func (c *checkout) PutBack(ctx context.Context, head, reason string) (ports.PutB
 
 func (c *checkout) putBack(ctx context.Context, head, reason string) (done ports.PutBack, err error) {
 	if len(c.damage()) > 0 {
-		if done.Notes, err = c.repair(ctx); err != nil {
+		if done.Notes, err = c.repair(ctx, head); err != nil {
 			return done, err
 		}
 	}
@@ -47,23 +47,15 @@ func (c *checkout) putBack(ctx context.Context, head, reason string) (done ports
 	return done, c.mustBeAt(ctx, head, &done)
 }
 
-// look reads heads and status. A HEAD or an index that git cannot read is
-// replaced or moved aside first.
+// look reads heads and status. An index that git cannot read is moved aside
+// first.
 func (c *checkout) look(ctx context.Context, done *ports.PutBack) (heads, status, error) {
 	was, err := c.heads(ctx)
 	if err != nil {
 		return heads{}, status{}, err
 	}
-	if !was.usable {
-		if err := c.attach(ctx); err != nil {
-			return heads{}, status{}, err
-		}
-		done.Notes = append(done.Notes, "HEAD could not be read; it is on "+c.branch+" again")
-		was.attached, was.usable, was.head = true, true, was.branch
-	}
 	st, err := c.status(ctx)
-	var exit *exitError
-	if errors.As(err, &exit) && badIndex(exit.Stderr) {
+	if badIndex(err) {
 		to, err := c.repo.moveAside(filepath.Join(c.gitDir, "index"), c.label, c.namespace+"-index")
 		if err != nil {
 			return heads{}, status{}, err
@@ -75,15 +67,14 @@ func (c *checkout) look(ctx context.Context, done *ports.PutBack) (heads, status
 	return was, st, err
 }
 
-// badIndex reports whether git says that it cannot read the index.
-func badIndex(stderr string) bool {
-	for _, said := range []string{"index file corrupt", "index file smaller than expected", "bad index", "bad signature", "index file open failed", "unordered stage entries", "shared index"} {
-		if strings.Contains(stderr, said) {
-			return true
-		}
-	}
-	return false
+// badIndex reports whether a git call failed because of what the index holds.
+func badIndex(err error) bool {
+	var exit *exitError
+	return errors.As(err, &exit) && indexUnreadable.MatchString(exit.Stderr)
 }
+
+var indexUnreadable = regexp.MustCompile(`index file corrupt|index file smaller than expected|bad index|bad signature|` +
+	`index file open failed|unordered stage entries|index uses .* extension|malformed name field`)
 
 // reset ends what is unfinished and moves HEAD, branch, index and tracked
 // files to head.
