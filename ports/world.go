@@ -51,7 +51,7 @@ type Verdict struct {
 	Tree    string        `json:"tree"`    // the tree it was run on
 	Command string        `json:"command"` //
 	Note    string        `json:"note"`    // why it failed where the output does not say: a timeout, a signal
-	Took    time.Duration `json:"took"`    // nanoseconds
+	Took    time.Duration `json:"took"`    // in JSON, Go duration text
 }
 
 // A Clock tells the time.

@@ -39,13 +39,18 @@ func (c *checkout) Dir() string { return c.dir }
 // out of the checkout cannot be opened.
 func (c *checkout) Tree() fs.FS { return files(c.dir) }
 
-// Inspect says how the checkout differs from commit head.
+// Inspect says how the checkout differs from commit head. A checkout whose own
+// git files were replaced differs in ".git"; git does not look further then.
 func (c *checkout) Inspect(ctx context.Context, head string) (ports.Changes, error) {
 	op := "inspect " + c.dir
+	spoiled := ports.Changes{Tracked: []string{".git"}}
 	if len(c.damage()) > 0 { // git could be led elsewhere
-		return ports.Changes{Tracked: []string{".git"}}, nil
+		return spoiled, nil
 	}
 	st, err := c.status(ctx)
+	if badIndex(err) {
+		return spoiled, nil
+	}
 	if err != nil {
 		return ports.Changes{}, c.repo.fault(op, err)
 	}

@@ -202,7 +202,7 @@ func (c *checkout) remove(ctx context.Context, w *worktrees) error {
 	}
 	if isDir(c.gitDir) {
 		if isDir(c.dir) { // half removed or half made: git wants it whole
-			if _, err := c.repair(ctx); err != nil {
+			if _, err := c.repair(ctx, ""); err != nil {
 				return err
 			}
 		}
@@ -219,7 +219,11 @@ func (c *checkout) remove(ctx context.Context, w *worktrees) error {
 // keepWork salvages what is in the checkout and in no commit.
 func (c *checkout) keepWork(ctx context.Context) error {
 	if len(c.damage()) > 0 {
-		if _, err := c.repair(ctx); err != nil {
+		head, err := c.repo.branchAt(ctx, c.branch)
+		if err != nil {
+			return err
+		}
+		if _, err := c.repair(ctx, head); err != nil {
 			return err
 		}
 	}

@@ -97,6 +97,9 @@ func (c *checkout) committable(ctx context.Context) (*index, error) {
 		reasons = append(reasons, "a "+name+" is unfinished")
 	}
 	x, err := c.readIndex(ctx)
+	if badIndex(err) {
+		return nil, &ports.RejectedError{Reasons: append(reasons, "its index cannot be read: "+reasonOf(err))}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +219,7 @@ func (c *checkout) takeBack(ctx context.Context, was heads, own, head string, ma
 		notes = append(notes, "the agent left HEAD elsewhere than on "+c.branch+"; it is back")
 	}
 	if astray {
-		kept, err := c.salvage(ctx, head, "the agent made commits that are not on top of "+head)
+		kept, err := c.salvageCommits(ctx, head, "the agent made commits that are not on top of "+head)
 		if err != nil {
 			return nil, fmt.Errorf("salvage the agent's own commits: %w", err)
 		}

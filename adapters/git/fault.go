@@ -73,3 +73,12 @@ func firstLine(stderr string) string {
 	}
 	return ""
 }
+
+// reasonOf returns what git said when a call failed.
+func reasonOf(err error) string {
+	var exit *exitError
+	if errors.As(err, &exit) {
+		return ports.Clip(ports.Printable(firstLine(exit.Stderr)), 300)
+	}
+	return err.Error()
+}

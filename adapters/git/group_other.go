@@ -12,6 +12,3 @@ import (
 func ownGroup(*exec.Cmd) {}
 
 func signalGroup(p *os.Process, _ bool) error { return p.Kill() }
-
-// nonblock is not needed: there are no pipes among files here.
-const nonblock = 0

@@ -21,6 +21,3 @@ func signalGroup(p *os.Process, kill bool) error {
 	}
 	return syscall.Kill(-p.Pid, sig)
 }
-
-// nonblock keeps an open from waiting at a pipe an agent made.
-const nonblock = syscall.O_NONBLOCK

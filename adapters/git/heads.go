@@ -14,7 +14,6 @@ type heads struct {
 	head     string // the commit HEAD is at; "" if it is at none
 	branch   string // the commit the branch is at; "" if there is none
 	symbolic bool   // the branch is a symbolic ref, which AGL never makes
-	usable   bool   // HEAD is in a form git accepts
 }
 
 // heads reads HEAD and the branch; it spawns nothing unless HEAD is not where
@@ -24,7 +23,7 @@ func (c *checkout) heads(ctx context.Context) (heads, error) {
 	if err != nil {
 		return heads{}, err
 	}
-	h := heads{branch: at.oid, symbolic: at.target != "", usable: true}
+	h := heads{branch: at.oid, symbolic: at.target != ""}
 	if h.symbolic {
 		if h.branch, err = c.repo.commitOf(ctx, c.repo.common, at.target); err != nil {
 			return heads{}, err
@@ -34,15 +33,19 @@ func (c *checkout) heads(ctx context.Context) (heads, error) {
 	if err != nil {
 		return heads{}, err
 	}
-	switch {
-	case head.target == branchRef(c.branch):
+	if head.target == branchRef(c.branch) {
 		h.attached, h.head = true, h.branch
-	case head == ref{}:
-		h.usable = false
-	default:
-		h.head, err = c.repo.commitOf(ctx, c.gitDir, "HEAD")
+		return h, nil
 	}
+	h.head, err = c.repo.commitOf(ctx, c.gitDir, "HEAD")
 	return h, err
+}
+
+// headUsable reports whether HEAD is in a form in which git recognises the
+// admin folder as one.
+func (c *checkout) headUsable() bool {
+	data, err := readRegular(filepath.Join(c.gitDir, "HEAD"), 4096)
+	return err == nil && c.repo.parseRef(string(data)) != ref{}
 }
 
 // readHead reads what HEAD holds; nothing if git could not use it.

@@ -76,11 +76,17 @@ func (c *checkout) readopt(ctx context.Context, dir bool) error {
 	if !dir || lineErr != nil && !missing(lineErr) {
 		return nil
 	}
-	if missing(lineErr) || !isDir(c.gitDir) || c.moved(string(line)) {
-		_, err := c.repair(ctx)
-		return err
+	switch {
+	case c.moved(string(line)):
+		if err := os.Remove(filepath.Join(c.dir, ".git")); err != nil {
+			return err
+		}
+	case missing(lineErr), !isDir(c.gitDir):
+	default:
+		return nil
 	}
-	return nil
+	_, err := c.repair(ctx, "")
+	return err
 }
 
 // moved reports whether a .git file names the admin folder where it was before
@@ -120,7 +126,7 @@ func (c *checkout) makeRoom(ctx context.Context, w *worktrees, n note, id string
 			return halfMade, nil
 		}
 		if !empty {
-			_, err := c.repair(ctx)
+			_, err := c.repair(ctx, "")
 			return halfMade, err
 		}
 	}

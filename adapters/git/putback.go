@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strings"
 
 	"example.com/agl/ports"
 )
@@ -24,7 +24,7 @@ func (c *checkout) PutBack(ctx context.Context, head, reason string) (ports.PutB
 
 func (c *checkout) putBack(ctx context.Context, head, reason string) (done ports.PutBack, err error) {
 	if len(c.damage()) > 0 {
-		if done.Notes, err = c.repair(ctx); err != nil {
+		if done.Notes, err = c.repair(ctx, head); err != nil {
 			return done, err
 		}
 	}
@@ -41,48 +41,21 @@ func (c *checkout) putBack(ctx context.Context, head, reason string) (done ports
 	if err := c.reset(ctx, was, head); err != nil {
 		return done, err // never clean after a failed reset
 	}
-	// An ignore rule the agent added is gone now, and with it what it hid.
-	after, err := c.status(ctx)
-	if err != nil {
+	if err := c.clean(ctx, st.untracked, head, reason, &done); err != nil {
 		return done, err
-	}
-	if slices.ContainsFunc(after.untracked, func(p string) bool { return !slices.Contains(st.untracked, p) }) {
-		more, err := c.salvage(ctx, head, reason)
-		if err != nil {
-			return done, fmt.Errorf("salvage what an ignore rule hid: %w", err)
-		}
-		if more != nil && done.Salvage != nil && more.N != done.Salvage.N {
-			done.Notes = append(done.Notes, fmt.Sprintf("what the agent's ignore rules hid is kept as salvage %d", more.N))
-		}
-		if done.Salvage == nil {
-			done.Salvage = more
-		}
-	}
-	if len(after.untracked) > 0 {
-		if _, err := c.run(ctx, call{long: true, args: []string{"clean", "-f", "-d", "--quiet"}}); err != nil {
-			return done, err
-		}
 	}
 	return done, c.mustBeAt(ctx, head, &done)
 }
 
-// look reads heads and status. A HEAD or an index that git cannot read is
-// replaced or moved aside first.
+// look reads heads and status. An index that git cannot read is moved aside
+// first.
 func (c *checkout) look(ctx context.Context, done *ports.PutBack) (heads, status, error) {
 	was, err := c.heads(ctx)
 	if err != nil {
 		return heads{}, status{}, err
 	}
-	if !was.usable {
-		if err := c.attach(ctx); err != nil {
-			return heads{}, status{}, err
-		}
-		done.Notes = append(done.Notes, "HEAD could not be read; it is on "+c.branch+" again")
-		was.attached, was.usable, was.head = true, true, was.branch
-	}
 	st, err := c.status(ctx)
-	var exit *exitError
-	if errors.As(err, &exit) && badIndex(exit.Stderr) {
+	if badIndex(err) {
 		to, err := c.repo.moveAside(filepath.Join(c.gitDir, "index"), c.label, c.namespace+"-index")
 		if err != nil {
 			return heads{}, status{}, err
@@ -94,15 +67,14 @@ func (c *checkout) look(ctx context.Context, done *ports.PutBack) (heads, status
 	return was, st, err
 }
 
-// badIndex reports whether git says that it cannot read the index.
-func badIndex(stderr string) bool {
-	for _, said := range []string{"index file corrupt", "index file smaller than expected", "bad index", "bad signature", "index file open failed", "unordered stage entries", "shared index"} {
-		if strings.Contains(stderr, said) {
-			return true
-		}
-	}
-	return false
+// badIndex reports whether a git call failed because of what the index holds.
+func badIndex(err error) bool {
+	var exit *exitError
+	return errors.As(err, &exit) && indexUnreadable.MatchString(exit.Stderr)
 }
+
+var indexUnreadable = regexp.MustCompile(`index file corrupt|index file smaller than expected|bad index|bad signature|` +
+	`index file open failed|unordered stage entries|index uses .* extension|malformed name field`)
 
 // reset ends what is unfinished and moves HEAD, branch, index and tracked
 // files to head.
@@ -115,6 +87,46 @@ func (c *checkout) reset(ctx context.Context, was heads, head string) error {
 	}
 	_, err := c.run(ctx, call{long: true, args: []string{"reset", "--hard", "--quiet", head}})
 	return err
+}
+
+// cleanRounds is how often what was untracked may uncover more that is: each
+// round takes ignore rules away that were one folder deeper.
+const cleanRounds = 100
+
+// clean removes what is untracked. An ignore rule that the agent added to a
+// tracked file went with the reset, one in an untracked file goes with the
+// cleaning, and either uncovers what it hid: that is salvaged if it is not yet.
+func (c *checkout) clean(ctx context.Context, known []string, head, reason string, done *ports.PutBack) error {
+	kept := make(map[string]bool, len(known))
+	for _, p := range known {
+		kept[p] = true
+	}
+	var before []string
+	for range cleanRounds {
+		st, err := c.status(ctx)
+		if err != nil || len(st.untracked) == 0 || slices.Equal(st.untracked, before) {
+			return err
+		}
+		if slices.ContainsFunc(st.untracked, func(p string) bool { return !kept[p] }) {
+			more, err := c.salvage(ctx, head, reason)
+			switch {
+			case err != nil:
+				return fmt.Errorf("salvage what an ignore rule hid: %w", err)
+			case more != nil && done.Salvage == nil:
+				done.Salvage = more
+			case more != nil && more.N != done.Salvage.N:
+				done.Notes = append(done.Notes, fmt.Sprintf("what appeared meanwhile is kept as salvage %d", more.N))
+			}
+		}
+		for _, p := range st.untracked {
+			kept[p] = true
+		}
+		before = st.untracked
+		if _, err := c.run(ctx, call{long: true, args: []string{"clean", "-f", "-d", "--quiet"}}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mustBeAt checks that putting back did what it is for.

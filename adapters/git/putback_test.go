@@ -181,7 +181,7 @@ func TestACheckoutThatAnAgentBrokeIsRepaired(t *testing.T) {
 		}, "commondir"},
 		"garbage in HEAD": {func(t *testing.T, w *world, ws ports.Workspace) {
 			w.write(filepath.Join(w.adminDir(ws), "HEAD"), "garbage\n")
-		}, ""},
+		}, "HEAD"},
 		"a folder for HEAD": {func(t *testing.T, w *world, ws ports.Workspace) {
 			head := filepath.Join(w.adminDir(ws), "HEAD")
 			require.NoError(t, os.Remove(head))
@@ -189,7 +189,7 @@ func TestACheckoutThatAnAgentBrokeIsRepaired(t *testing.T) {
 		}, "HEAD"},
 		"garbage for an index": {func(t *testing.T, w *world, ws ports.Workspace) {
 			w.write(filepath.Join(w.adminDir(ws), "index"), strings.Repeat("garbage\n", 100))
-		}, ""},
+		}, "index"},
 		"a branch deleted": {func(t *testing.T, w *world, ws ports.Workspace) {
 			w.git(w.dir, "update-ref", "-d", "refs/heads/agl/"+label)
 		}, ""},
@@ -210,9 +210,13 @@ func TestACheckoutThatAnAgentBrokeIsRepaired(t *testing.T) {
 				var refused *ports.RejectedError
 				require.ErrorAs(t, err, &refused)
 				require.ErrorContains(t, err, c.rejected)
+				changes, err := ws.Inspect(t.Context(), w.base)
+				require.NoError(t, err)
+				require.Equal(t, ports.Changes{Tracked: []string{".git"}}, changes)
 			}
-			_, err := ws.PutBack(t.Context(), w.base, "test")
+			done, err := ws.PutBack(t.Context(), w.base, "test")
 			require.NoError(t, err)
+			require.Equal(t, c.rejected != "", len(done.Notes) > 0, "what was repaired is told: %q", done.Notes)
 			whole(t, w, ws, w.base)
 			require.Equal(t, "gitdir: "+admin+"\n", w.read(filepath.Join(ws.Dir(), ".git")))
 			require.Equal(t, home, snapshot(t, w.home), "something outside the checkout changed")

@@ -29,7 +29,7 @@ func readRegular(path string, limit int64) ([]byte, error) {
 // readLinked is readRegular for a file that may be a link to one, as people
 // keep their configuration.
 func readLinked(path string, limit int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|openNonblock, 0)
 	if err != nil {
 		return nil, err
 	}

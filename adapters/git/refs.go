@@ -79,7 +79,10 @@ func (r *Repo) askRef(ctx context.Context, name string) (ref, error) {
 func (r *Repo) parseRef(data string) ref {
 	text := strings.TrimSpace(data)
 	if target, ok := strings.CutPrefix(text, "ref:"); ok {
-		return ref{target: strings.TrimSpace(target)}
+		if target = strings.TrimSpace(target); validRef(target) {
+			return ref{target: target}
+		}
+		return ref{}
 	}
 	if r.isOID(text) {
 		return ref{oid: text}
@@ -101,6 +104,20 @@ func checkBranch(branch string) error {
 		}
 	}
 	return nil
+}
+
+// validRef reports whether git accepts a full ref name.
+func validRef(name string) bool {
+	if !strings.HasPrefix(name, "refs/") || strings.Contains(name, "..") || strings.Contains(name, "@{") ||
+		strings.ContainsAny(name, " ~^:?*[\\\x7f") || strings.HasSuffix(name, ".") {
+		return false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part[0] == '.' || strings.HasSuffix(part, ".lock") {
+			return false
+		}
+	}
+	return strings.IndexFunc(name, func(r rune) bool { return r < ' ' }) < 0
 }
 
 // Branch returns the commit a branch is at. A branch that cannot be made,

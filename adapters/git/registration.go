@@ -114,7 +114,7 @@ func (c *checkout) damage() []string {
 			lines = append(lines, link.path+" was replaced or removed")
 		}
 	}
-	if !isRegular(filepath.Join(c.gitDir, "HEAD")) {
+	if !c.headUsable() {
 		lines = append(lines, filepath.Join(c.gitDir, "HEAD")+" was replaced or removed")
 	}
 	return lines
@@ -132,8 +132,9 @@ func (c *checkout) links() []link {
 
 // repair makes the checkout's directory, its .git and its admin folder what
 // they were. What stands in their place is moved into the salvage folder, and
-// told.
-func (c *checkout) repair(ctx context.Context) (notes []string, err error) {
+// told; a .git becomes a salvage of its own if head, the commit to compare
+// with, is known.
+func (c *checkout) repair(ctx context.Context, head string) (notes []string, err error) {
 	aside := func(path, what string) error {
 		if _, err := os.Lstat(path); missing(err) {
 			return nil
@@ -173,8 +174,8 @@ func (c *checkout) repair(ctx context.Context) (notes []string, err error) {
 			return notes, err
 		}
 	}
-	if head := filepath.Join(c.gitDir, "HEAD"); !isRegular(head) {
-		if err := aside(head, "HEAD"); err != nil {
+	if file := filepath.Join(c.gitDir, "HEAD"); !c.headUsable() {
+		if err := aside(file, "HEAD"); err != nil {
 			return notes, err
 		}
 		if err := c.attach(ctx); err != nil {
@@ -185,8 +186,19 @@ func (c *checkout) repair(ctx context.Context) (notes []string, err error) {
 	if line, err := readRegular(path, 64<<10); err == nil && string(line) == c.gitLine() {
 		return notes, nil
 	}
-	if err := aside(path, "git"); err != nil {
-		return notes, err
+	switch _, err := os.Lstat(path); {
+	case err != nil:
+		notes = append(notes, path+" was removed and has been made again")
+	case head != "":
+		kept, err := c.salvageForeign(ctx, head, "its .git was replaced")
+		if err != nil {
+			return notes, err
+		}
+		notes = append(notes, fmt.Sprintf("%s was not AGL's own; it is kept as salvage %d", path, kept.N))
+	default:
+		if err := aside(path, "git"); err != nil {
+			return notes, err
+		}
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

@@ -88,7 +88,7 @@ func copyFiles(from, to string) error {
 }
 
 func copyRegular(from, to string, info fs.FileInfo) error {
-	src, err := os.OpenFile(from, os.O_RDONLY|nonblock, 0)
+	src, err := os.OpenFile(from, os.O_RDONLY|openNonblock, 0)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,9 @@ import (
 	"syscall"
 )
 
+// openNonblock is not needed: there are no pipes among files here.
+const openNonblock = 0
+
 // otherFilesystem reports whether a rename failed because its ends are on two
 // volumes: ERROR_NOT_SAME_DEVICE.
 func otherFilesystem(err error) bool { return errors.Is(err, syscall.Errno(17)) }

@@ -8,6 +8,9 @@ import (
 	"syscall"
 )
 
+// openNonblock keeps an open from waiting at a pipe an agent made.
+const openNonblock = syscall.O_NONBLOCK
+
 // otherFilesystem reports whether a rename failed because its ends are on two
 // file systems.
 func otherFilesystem(err error) bool { return errors.Is(err, syscall.EXDEV) }

@@ -20,8 +20,9 @@ import (
 //
 // What is kept: every file of head, of the index, or ignored by no rule of
 // head, as its bytes are (no filter, no conversion); what only the index
-// holds; commits that only this checkout leads to; and repositories within the
-// checkout, which are moved out of it, last, when all else is on the disk.
+// holds; what an unfinished merge or rebase has in the admin folder; commits that
+// only this checkout leads to; and repositories within the checkout, which are
+// moved out of it, last, when all else is on the disk.
 // Files that head's rules ignore stay where they are, and so do submodules
 // that head has. Modes beyond the executable bit, times and empty folders are
 // not kept. If it fails, nothing was taken out of the checkout.
@@ -77,6 +78,7 @@ type salvager struct {
 	removed  []string // paths of head that have none, sorted
 	sides    []side
 	strays   strays
+	from     map[string]string // where in the checkout a nested thing is, if not at the path it is kept under
 }
 
 // A side is files that are kept beside those of the checkout, as a parent of
@@ -136,8 +138,8 @@ func (s *salvager) keep(ctx context.Context, reason string, steps []step) (*salv
 // is to be kept. Its stray commits need no comparing: its ref reaches them, so
 // they are none now.
 func (s *salvager) covered(ctx context.Context, past *salvageRecord) (bool, error) {
-	if len(past.parents) == 0 || past.parents[0] != s.head || len(s.strays.tips) > 0 {
-		return false, nil
+	if past.made.IsZero() || past.parents[0] != s.head || len(s.strays.tips) > 0 {
+		return false, nil // not AGL's own, or of another head, or not all
 	}
 	for _, p := range s.found.nested {
 		_, err := os.Lstat(s.checkout.repo.nestedPath(s.checkout.label, past.n, p))

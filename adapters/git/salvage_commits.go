@@ -147,7 +147,7 @@ func isHeadFile(name string) bool {
 
 // addIDs adds every word of a file that is an object id.
 func (r *Repo) addIDs(path string, ids map[string]bool) error {
-	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|openNonblock, 0)
 	if missing(err) {
 		return nil
 	}

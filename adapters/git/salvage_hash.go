@@ -52,7 +52,7 @@ func (r fileReader) readLink(path string, use func(string, int64, io.Reader) err
 }
 
 func (r fileReader) readFile(path string, use func(string, int64, io.Reader) error) error {
-	f, err := r.root.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	f, err := r.root.OpenFile(path, os.O_RDONLY|openNonblock, 0)
 	if err != nil {
 		return cannotRead(path, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -161,10 +162,12 @@ func (s *salvager) lookAtOperation(ctx context.Context) error {
 	s.admin = fileReader{root: root, format: s.files.format}
 	files := fileTree{}
 	for _, name := range []string{"rebase-merge", "rebase-apply", "sequencer", "MERGE_MSG", "SQUASH_MSG", "BISECT_LOG"} {
-		err := fs.WalkDir(root.FS(), name, func(p string, d fs.DirEntry, err error) error {
-			if err == nil && d.Type().IsRegular() {
-				files[p] = entry{mode: modeFile}
+		err := filepath.WalkDir(filepath.Join(s.checkout.gitDir, name), func(p string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
 			}
+			rel, err := filepath.Rel(s.checkout.gitDir, p)
+			files[filepath.ToSlash(rel)] = entry{mode: modeFile}
 			return err
 		})
 		if err != nil && !missing(err) {

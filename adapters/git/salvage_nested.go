@@ -1,20 +1,40 @@
 package git
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"example.com/agl/ports"
 )
+
+// foreignGit is the name under which a .git that replaced the checkout's own
+// is kept. Under its own name, whoever looks at the salvage with git would run
+// what it is configured to.
+const foreignGit = "foreign.git"
+
+// salvageForeign moves what is at the checkout's .git into a salvage of its
+// own. It is for a .git that is not the one the checkout was made with.
+func (c *checkout) salvageForeign(ctx context.Context, head, reason string) (*ports.Salvage, error) {
+	return c.salvageWith(ctx, head, reason, func(s *salvager) []step {
+		return []step{func(context.Context) error {
+			s.found.nested, s.from = []string{foreignGit}, map[string]string{foreignGit: ".git"}
+			return nil
+		}}
+	})
+}
 
 // moveNested moves the repositories in the checkout to the salvage's folder.
 // If one cannot be moved, those that were are moved back.
 func (s *salvager) moveNested(rec *salvageRecord) error {
 	c := s.checkout
 	place := func(p string) (from, to string) {
-		return filepath.Join(c.dir, filepath.FromSlash(p)), c.repo.nestedPath(c.label, rec.n, p)
+		return filepath.Join(c.dir, filepath.FromSlash(cmp.Or(s.from[p], p))), c.repo.nestedPath(c.label, rec.n, p)
 	}
 	for i, p := range s.found.nested {
 		from, to := place(p)

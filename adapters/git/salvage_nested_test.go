@@ -175,6 +175,21 @@ func TestAMoveThatWasKilledIsFinished(t *testing.T) {
 	require.Equal(t, 2, b.keep().N)
 }
 
+func TestAForeignGitIsMovedAside(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, map[string]string{"a": "1"})
+	b.remove(".git")
+	b.gitIn(b.dir, "init", "-q")
+	b.gitIn(b.dir, "add", "a")
+	s, err := b.salvageForeign(t.Context(), b.head, "the agent replaced .git")
+	require.NoError(t, err)
+	require.NoFileExists(t, filepath.Join(b.dir, ".git"))
+	require.Equal(t, []string{filepath.Join(b.repo.salvageDir, "job", "1", "nested", "foreign.git")}, s.Nested)
+	require.FileExists(t, filepath.Join(s.Nested[0], "index"))
+	require.Equal(t, *s, b.list()[0])
+	require.Contains(t, b.written(1), "foreign.git/index")
+}
+
 func TestAMoveToAnotherFileSystemIsWhole(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, map[string]string{"a": "1"})

@@ -155,7 +155,7 @@ func (r *Repo) salvages(ctx context.Context, label string) ([]*salvageRecord, er
 			ref: strings.TrimPrefix(fields[0], "\n"), commit: fields[1], parents: strings.Fields(fields[2]),
 		}
 		namespace, number, ok := cutLast(strings.TrimPrefix(s.ref, prefix))
-		if s.n, err = strconv.Atoi(number); err != nil || !ok || s.n < 1 || strconv.Itoa(s.n) != number {
+		if s.n = salvageNumber(number); s.n == 0 || !ok {
 			continue // not a name AGL gives
 		}
 		if err := s.readMessage(fields[3]); err != nil {
@@ -205,6 +205,16 @@ func (r *Repo) nestedPath(label string, n int, path string) string {
 	return filepath.Join(r.salvageFolder(label, n), "nested", filepath.FromSlash(path))
 }
 
+// salvageNumber reads the number in the name of a ref or folder; 0 if AGL
+// would not give it.
+func salvageNumber(name string) int {
+	n, err := strconv.Atoi(name)
+	if err != nil || n < 1 || n > 1e9 || strconv.Itoa(n) != name {
+		return 0
+	}
+	return n
+}
+
 // claimSalvage takes the next number of a run by making its folder. after is
 // the highest a ref has: another AGL_HOME may have made it.
 func (r *Repo) claimSalvage(label string, after int) (int, error) {
@@ -217,9 +227,7 @@ func (r *Repo) claimSalvage(label string, after int) (int, error) {
 		return 0, err
 	}
 	for _, e := range entries {
-		if n, err := strconv.Atoi(e.Name()); err == nil {
-			after = max(after, n)
-		}
+		after = max(after, salvageNumber(e.Name()))
 	}
 	for n := after + 1; ; n++ {
 		err := os.Mkdir(r.salvageFolder(label, n), 0o755)

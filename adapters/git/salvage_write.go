@@ -173,7 +173,7 @@ func (w *salvageWriter) nested(from string) error {
 			w.links[p], err = os.Readlink(name)
 			return err
 		case 0:
-			f, err := os.OpenFile(name, os.O_RDONLY|nonblock, 0)
+			f, err := os.OpenFile(name, os.O_RDONLY|openNonblock, 0)
 			if err != nil {
 				return err
 			}

@@ -19,6 +19,7 @@ type Book struct {
 	entries    []*Entry       // by Seq-1
 	texts      map[string]int // a term's digest → the Seq of the record that holds its text
 	superseded map[int]bool
+	spent      ports.Usage
 }
 
 // An Entry is a record as the book holds it: without its terms, and without a
@@ -29,7 +30,10 @@ type Entry struct {
 }
 
 func newBook(store ports.Store, run Run) *Book {
-	return &Book{Run: run, store: store, texts: map[string]int{}, superseded: map[int]bool{}}
+	return &Book{
+		Run: run, store: store, texts: map[string]int{}, superseded: map[int]bool{},
+		spent: ports.Usage{Complete: true},
+	}
 }
 
 // Open reads a run and all its records. The error's Kind is NotFound if there
@@ -90,6 +94,9 @@ func (b *Book) hold(r *ports.Record, large bool) {
 		e.Value = nil
 	}
 	b.entries = append(b.entries, e)
+	if r.Kind == ports.KindStep {
+		b.spent = b.spent.Add(r.Usage)
+	}
 	if r.Retry != 0 {
 		b.superseded[r.Retry] = true
 	}
@@ -197,13 +204,7 @@ func (b *Book) Full(ctx context.Context, seq int) (*ports.Record, error) {
 func (b *Book) Spent() ports.Usage {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	sum := ports.Usage{Complete: true}
-	for _, e := range b.entries {
-		if e.Kind == ports.KindStep {
-			sum = sum.Add(e.Usage)
-		}
-	}
-	return sum
+	return b.spent
 }
 
 // End returns the record of how the run ended, or nil if it has not, or if
