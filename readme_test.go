@@ -2,6 +2,7 @@ package agl_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -51,6 +52,33 @@ func TestTheDocumentsLinkToFilesThatExist(t *testing.T) {
 			if _, err := os.Stat(link[1]); err != nil {
 				t.Errorf("%s: %v", doc, err)
 			}
+		}
+	}
+}
+
+func TestTheTestsThatTheREADMENamesExist(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tests strings.Builder
+	for _, pattern := range []string{"*_test.go", "*/*/*_test.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests.Write(text)
+		}
+	}
+	for _, name := range regexp.MustCompile("`(Test[A-Z]\\w+)`").FindAllStringSubmatch(string(readme), -1) {
+		if !strings.Contains(tests.String(), "func "+name[1]+"(") {
+			t.Errorf("README.md names %s, which is no test", name[1])
 		}
 	}
 }
