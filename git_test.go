@@ -40,7 +40,12 @@ func (w *world) overGit() {
 
 func (w *world) git(args ...string) string {
 	w.t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", w.gitDir}, args...)...)
+	return w.gitIn(w.gitDir, args...)
+}
+
+func (w *world) gitIn(dir string, args ...string) string {
+	w.t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
 	cmd.Env = w.gitEnv
 	out, err := cmd.CombinedOutput()
 	require.NoError(w.t, err, "git %v: %s", args, out)

@@ -32,6 +32,20 @@ type (
 	Salvage = ports.Salvage
 	// Cleared is what clearing a run removed and what it left.
 	Cleared = ports.Cleared
+	// A NamespaceStatus is what one namespace of a run is doing.
+	NamespaceStatus = ports.NamespaceStatus
+	// A PlanRecord names a record.
+	PlanRecord = ports.PlanRecord
+	// A Miss is a verb that is not recorded, and why.
+	Miss = ports.Miss
+	// A TermChange is a part of a key that is not what it was.
+	TermChange = ports.TermChange
+	// A StopReason says why an agent's turn ended.
+	StopReason = ports.StopReason
+	// Superseded names records that are no longer live.
+	Superseded = ports.Superseded
+	// A Tip is where a branch was when it was removed.
+	Tip = ports.Tip
 	// A ConflictPath is one path two sides do not agree on.
 	ConflictPath = ports.ConflictPath
 )

@@ -41,6 +41,17 @@ type Task struct {
 	Env []string // "NAME=value" for every process the agent starts; what finds them again after a crash
 }
 
+// Tool returns the tool of a name among the task's; its Call is nil if there
+// is none.
+func (t Task) Tool(name string) Tool {
+	for _, tool := range t.Tools {
+		if tool.Name == name {
+			return tool
+		}
+	}
+	return Tool{}
+}
+
 // A Tool is what the agent may call.
 type Tool struct {
 	Name   string

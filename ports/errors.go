@@ -88,7 +88,7 @@ type DivergedError struct{ Plan Plan }
 
 func (e *DivergedError) Error() string {
 	return "the workflow no longer asks for what is recorded: " + e.Plan.Divergence() +
-		"; resume with rebuy to give up what is not reached and go on"
+		"; resume with --rebuy (ResumeOptions.Rebuy) to give up what is not reached and go on"
 }
 
 // Is reports whether target is Conflicted.

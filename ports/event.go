@@ -26,7 +26,11 @@ type (
 	// before it could. Err is nil if it ended well.
 	RunEnded struct{ Err error }
 	// Hit tells that a verb was answered from its record.
-	Hit struct{ Record PlanRecord }
+	Hit struct {
+		Record  PlanRecord
+		Ordinal int  // of a step: the how manieth of its role in its namespace
+		Failed  bool // what is recorded is a failure
+	}
 	// Missed tells that a verb is not recorded and is about to run.
 	Missed struct{ Miss Miss }
 	// Began tells that a verb runs.

@@ -14,6 +14,9 @@ type Plan struct {
 	// Partial is set where the workflow did not end when it should have: it
 	// swallowed the error of a verb, so what follows is not known.
 	Partial bool `json:"partial"`
+	// Error is what the workflow ends with if it ends without asking for
+	// anything that is not recorded; "" if it ends well.
+	Error string `json:"error"`
 }
 
 // A NamespacePlan is a Plan's part about one namespace.

@@ -7,20 +7,19 @@ import (
 
 // RunInfo is what is known of a run without its records.
 type RunInfo struct {
-	Label    string
-	Workflow string
-	Version  int
-	Branch   string
-	Base     string // the commit it began at
-	Head     string // the commit its branch is at
-	Params   json.RawMessage
-	Created  time.Time
-	Ended    time.Time // zero while it has not ended
-	State    State
-	Error    string // why it ended, if not well
-	// Unreached counts live records that the last walk, ending well, did not
-	// ask for.
-	Unreached int
+	Label    string          `json:"label"`
+	Workflow string          `json:"workflow"`
+	Version  int             `json:"version"`
+	Branch   string          `json:"branch"`
+	Base     string          `json:"base"` // the commit it began at
+	Head     string          `json:"head"` // the commit its branch is at
+	Params   json.RawMessage `json:"params"`
+	Created  time.Time       `json:"created"`
+	Ended    time.Time       `json:"ended,omitzero"` // zero while it has not ended
+	State    State           `json:"state"`
+	Error    string          `json:"error"` // why it ended, if not well
+	// Unreached counts live records that the last walk did not ask for.
+	Unreached int `json:"unreached"`
 }
 
 // A State is how a run stands.
@@ -37,8 +36,8 @@ const (
 
 // A Journal is a run and its live ordered records.
 type Journal struct {
-	Run     RunInfo
-	Records []Record
+	Run     RunInfo  `json:"run"`
+	Records []Record `json:"records"`
 }
 
 // A ConflictPath is one path two sides do not agree on.

@@ -2,6 +2,7 @@ package ports
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -46,12 +47,41 @@ type VerifyTask struct {
 
 // A Verdict is what a gate found.
 type Verdict struct {
-	Passed  bool          `json:"passed"`
-	Output  string        `json:"output"`  // the last 64 KiB
-	Tree    string        `json:"tree"`    // the tree it was run on
-	Command string        `json:"command"` //
-	Note    string        `json:"note"`    // why it failed where the output does not say: a timeout, a signal
-	Took    time.Duration `json:"took"`    // in JSON, Go duration text
+	Passed  bool
+	Output  string // the last 64 KiB
+	Tree    string // the id of the tree it was run on
+	Command string
+	Note    string // how it failed, where the output does not say: a timeout, a signal
+	Took    time.Duration
+}
+
+// verdictJSON is a Verdict with its time as text, as records have it.
+type verdictJSON struct {
+	Passed  bool   `json:"passed"`
+	Output  string `json:"output"`
+	Tree    string `json:"tree"`
+	Command string `json:"command"`
+	Note    string `json:"note"`
+	Took    string `json:"took"`
+}
+
+// MarshalJSON writes Took as Go duration text.
+func (v Verdict) MarshalJSON() ([]byte, error) {
+	return json.Marshal(verdictJSON{v.Passed, v.Output, v.Tree, v.Command, v.Note, v.Took.String()})
+}
+
+// UnmarshalJSON reads Took as Go duration text.
+func (v *Verdict) UnmarshalJSON(doc []byte) error {
+	var j verdictJSON
+	if err := json.Unmarshal(doc, &j); err != nil {
+		return err
+	}
+	took, err := time.ParseDuration(j.Took)
+	if err != nil {
+		return err
+	}
+	*v = Verdict{j.Passed, j.Output, j.Tree, j.Command, j.Note, took}
+	return nil
 }
 
 // A Clock tells the time.

@@ -90,6 +90,11 @@ func (x *execution) tell(namespace string, notes []string) {
 	}
 }
 
+// began tells that the verb runs now.
+func (a *attempt) began() {
+	a.x.publish(a.space.name, ports.Began{Kind: a.verb.kind, Name: a.verb.name, Ordinal: a.verb.ordinal, Model: a.verb.model})
+}
+
 // env is what every process of the attempt carries.
 func (a *attempt) env() []string {
 	return []string{ports.EnvRun + "=" + a.x.book.Run.Nonce, ports.EnvStep + "=" + a.mark}

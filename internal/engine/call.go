@@ -30,7 +30,8 @@ func (r *Run) Call(ctx context.Context, c *Call) error {
 }
 
 func (a *attempt) call(ctx context.Context, c *Call) (*ledger.Entry, error) {
-	value, err := guardPanic(a.x, a.verb.op(), func() (json.RawMessage, error) {
+	a.began()
+	value, err := guardPanic(a.x, "", func() (json.RawMessage, error) {
 		return c.Func(ctx, a.world())
 	})
 	if err != nil {
@@ -45,7 +46,9 @@ func (r *Run) Verify(ctx context.Context) (ports.Verdict, error) {
 	var verdict ports.Verdict
 	gate := r.walk.x.engine.set.Verifier.Gate()
 	if gate.Command == "" {
-		return verdict, ports.Invalid.Errorf("verify", "the project has no build command; set one (project.toml, AGL_BUILD or --build)")
+		// Not the workflow's to handle, and no end of the run: whoever drives it
+		// forgot something.
+		return verdict, r.walk.stop(ports.Invalid.Errorf("verify", "the project has no build command; set one (AGL_BUILD, or build in project.toml: agl init --build), then resume"))
 	}
 	command, err := fingerprint.Term("command", gate.Command)
 	if err != nil {
@@ -72,6 +75,7 @@ func (a *attempt) gate(ctx context.Context, gate ports.Gate) (*ledger.Entry, err
 	if err != nil {
 		return nil, err
 	}
+	a.began()
 	verdict, err := a.x.engine.set.Verifier.Verify(ctx, ports.VerifyTask{Dir: a.ws.Dir(), Env: a.env()})
 	if err != nil {
 		return a.fail(ctx, fmt.Errorf("verify: %w", err))

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"example.com/agl/internal/ledger"
 	"example.com/agl/ports"
@@ -35,8 +36,8 @@ func (e *Engine) Clear(ctx context.Context, label string) (cleared ports.Cleared
 }
 
 // clearable returns the run's branches, each with the commit it is at: one
-// that its records account for. A branch of a run that cannot be read is taken
-// as it is: its tip is told.
+// that its records account for, or that a verb which was interrupted moved. A
+// branch of a run that cannot be read is taken as it is: its tip is told.
 func (x *execution) clearable(ctx context.Context) (map[string]string, error) {
 	branch := BranchOf(x.label)
 	at, err := x.engine.set.Workspaces.Branch(ctx, branch)
@@ -59,9 +60,15 @@ func (x *execution) clearable(ctx context.Context) (map[string]string, error) {
 		return nil, err
 	}
 	head := headOf(x.book, ports.Base)
-	if at != "" && at != head && at != interruptedAt(x.book, ports.Base) {
-		return nil, ports.Conflicted.Errorf("clear "+x.label,
-			"branch %s is at %.12s, where no record put it (they say %.12s); give those commits a branch of their own and move it back, then clear", branch, at, head)
+	if at == "" || at == head || at == interruptedAt(x.book, ports.Base) {
+		return branches, nil
+	}
+	note, err := x.book.ReadNote(ctx, ports.Base)
+	if err != nil && !errors.As(err, &corrupt) {
+		return nil, err
+	}
+	if note == nil && corrupt == nil {
+		return nil, fmt.Errorf("clear %s: %w", x.label, strayBranch(branch, at, head))
 	}
 	return branches, nil
 }

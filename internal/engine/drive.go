@@ -13,8 +13,13 @@ import (
 // run walks a run to its end and records how it ended.
 func (x *execution) run(ctx context.Context, resumed bool, opts ResumeOptions) (err error) {
 	x.publish("", ports.RunBegan{Info: x.engine.info(ctx, x.book), Resumed: resumed})
-	x.since = x.book.Last()
 	defer func() { x.publish("", ports.RunEnded{Err: err}) }()
+	if resumed {
+		if err := x.recover(ctx); err != nil {
+			return fmt.Errorf("resume %s: %w", x.label, err)
+		}
+	}
+	x.since = x.book.Last()
 	w, err := x.walkToEnd(ctx, resumed, opts)
 	if w == nil || w.halted() != nil || ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return err // it has not ended: resume it

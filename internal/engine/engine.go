@@ -27,8 +27,9 @@ type Engine struct {
 	slots  chan struct{} // one element an agent that runs; nil: no cap
 	events *publisher
 
-	mu   sync.Mutex
-	live map[string]*execution // by label
+	mu     sync.Mutex
+	live   map[string]*execution // by label
+	closed bool
 }
 
 // New returns an engine over set. Every port but Reaper must be there.
@@ -60,10 +61,14 @@ func New(set ports.Set, opts Options) (*Engine, error) {
 }
 
 // Close waits until the events published so far are delivered, and closes the
-// set. Runs must have ended.
+// set. Runs must have ended. Further calls do nothing.
 func (e *Engine) Close() error {
+	e.mu.Lock()
+	closed := e.closed
+	e.closed = true
+	e.mu.Unlock()
 	e.events.close()
-	if e.set.Close != nil {
+	if e.set.Close != nil && !closed {
 		return e.set.Close()
 	}
 	return nil
@@ -90,7 +95,7 @@ func (e *Engine) agent(model ports.Model) (ports.Agent, error) {
 	if agent := e.set.Agents[ports.AnyProvider]; agent != nil {
 		return agent, nil
 	}
-	return nil, ports.Unavailable.Errorf("", "there is no agent for provider %q", model.Provider())
+	return nil, ports.Unavailable.Errorf("", "there is no agent for provider %q; add one (Agents of cli.Program, local.Options or ports.Set), or let a script stand in for it (--script FILE)", model.Provider())
 }
 
 // preflight says everything that would keep the job from working, in one

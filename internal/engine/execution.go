@@ -118,6 +118,12 @@ func (e *Engine) free(ctx context.Context, label string) error {
 
 // hold takes a run's lock.
 func (e *Engine) hold(ctx context.Context, label string) (*execution, error) {
+	e.mu.Lock()
+	closed := e.closed
+	e.mu.Unlock()
+	if closed {
+		return nil, ports.Invalid.Errorf("", "the engine is closed")
+	}
 	lock, err := e.set.Store.Lock(ctx, label)
 	if err != nil {
 		return nil, err
@@ -255,9 +261,6 @@ func (x *execution) resume(ctx context.Context, opts ResumeOptions) error {
 	x.budget = x.book.Run.Tokens
 	if opts.Tokens > 0 {
 		x.budget = opts.Tokens
-	}
-	if err := x.recover(ctx); err != nil {
-		return fmt.Errorf("resume %s: %w", x.label, err)
 	}
 	return x.run(ctx, true, opts)
 }

@@ -122,7 +122,7 @@ func makeTerms(parts []Input) ([]ports.Term, error) {
 	for i, p := range parts {
 		var err error
 		if terms[i], err = fingerprint.Term(p.Name, p.Value); err != nil {
-			return nil, ports.Invalid.Errorf("", "%s cannot be recorded: %w", p.Name, err)
+			return nil, ports.Invalid.Errorf("", "%w", err)
 		}
 	}
 	return terms, nil

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"example.com/agl/internal/ledger"
 	"example.com/agl/ports"
@@ -85,12 +86,20 @@ func (e *Engine) info(ctx context.Context, b *ledger.Book) ports.RunInfo {
 }
 
 // Salvaged lists what was salvaged in a run, in order of number. A run that
-// was cleared still has it.
+// was cleared still has it; a label with neither is NotFound.
 func (e *Engine) Salvaged(ctx context.Context, label string) ([]ports.Salvage, error) {
 	if err := ports.CheckName("label", label); err != nil {
 		return nil, err
 	}
-	return e.set.Workspaces.Salvaged(ctx, label)
+	list, err := e.set.Workspaces.Salvaged(ctx, label)
+	if err != nil || len(list) > 0 {
+		return list, err
+	}
+	var corrupt *ports.CorruptError
+	if _, err := ledger.ReadRun(ctx, e.set.Store, label); err != nil && !errors.As(err, &corrupt) {
+		return nil, err
+	}
+	return list, nil
 }
 
 // WriteSalvage writes what salvage n of a run holds into dir, which must be

@@ -44,7 +44,7 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string) erro
 		return err
 	}
 	branch, head := x.branch(namespace), headOf(x.book, namespace)
-	at, err := x.findBranch(ctx, namespace, branch, head)
+	at, err := x.findBranch(ctx, namespace, branch, head, note != nil && there)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string) erro
 			return err
 		}
 	}
-	if at != head {
+	if at != head && note == nil {
 		if err := x.moveCheckout(ctx, namespace, ports.Move{Namespace: namespace, Branch: branch, Old: at, New: head}); err != nil {
 			return err
 		}
@@ -95,23 +95,30 @@ func (x *execution) concludeGone(ctx context.Context, namespace string, note *le
 	return x.book.DropNote(ctx, namespace)
 }
 
-// findBranch returns where a namespace's branch is: at head, or where an
-// interrupted move left it. One that is gone is made again; one that is
-// anywhere else is Conflicted.
-func (x *execution) findBranch(ctx context.Context, namespace, branch, head string) (string, error) {
+// findBranch returns where a namespace's branch is: at head, where an
+// interrupted move left it, or where the verb that was interrupted did: its
+// ending or putting back sees to that. One that is gone is made again; one
+// that is anywhere else is Conflicted.
+func (x *execution) findBranch(ctx context.Context, namespace, branch, head string, interrupted bool) (string, error) {
 	at, err := x.engine.set.Workspaces.Branch(ctx, branch)
 	switch {
 	case err != nil:
 		return "", err
-	case at == head, at != "" && at == interruptedAt(x.book, namespace):
+	case at == head, at != "" && (interrupted || at == interruptedAt(x.book, namespace)):
 		return at, nil
 	case at != "":
-		return "", ports.Conflicted.Errorf("", "branch %s is at %.12s, the records say %.12s; move it back (git branch -f %s %.12s), or clear the run", branch, at, head, branch, head)
+		return "", strayBranch(branch, at, head)
 	case namespace == ports.Base && len(x.book.Live("")) == 0:
 		return head, x.grow(ctx)
 	}
 	x.note(namespace, "branch %s was gone: it is made again at %.12s", branch, head)
 	return head, x.trees.Move(ctx, branch, "", head)
+}
+
+// strayBranch says that a branch is where no record put it.
+func strayBranch(branch, at, head string) error {
+	return ports.Conflicted.Errorf("", "branch %s is at %.12s, the records say %.12s; keep what is there (git branch NAME %.12s) and put it back (git update-ref refs/heads/%s %s %s)",
+		branch, at, head, at, branch, head, at)
 }
 
 // headOf returns the commit that a namespace's records say its branch is at.

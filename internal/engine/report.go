@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -87,13 +89,32 @@ func instructions(s *Step) string {
 }
 
 // guardPanic turns a panic of code that is not the engine's into an Internal
-// error; its stack goes to the log.
+// error that says where it was; its stack goes to the log.
 func guardPanic[T any](x *execution, what string, fn func() (T, error)) (v T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			x.engine.log.Error(what+" panicked", "run", x.label, "panic", p, "stack", string(debug.Stack()))
-			err = ports.Internal.Errorf(what, "panic: %v", p)
+			x.engine.log.Error("panic", "in", what, "run", x.label, "panic", p, "stack", string(debug.Stack()))
+			err = ports.Internal.Errorf(what, "panic: %v (%s)", p, panicked())
 		}
 	}()
 	return fn()
+}
+
+// panicked returns the place of the panic that a deferred function recovers
+// from, as file:line.
+func panicked() string {
+	var pcs [32]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	panicking := false
+	for {
+		f, more := frames.Next()
+		inRuntime := strings.HasPrefix(f.Function, "runtime.")
+		if panicking && !inRuntime {
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
+		panicking = panicking || f.Function == "runtime.gopanic"
+		if !more {
+			return "in an unknown place"
+		}
+	}
 }

@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
+	"example.com/agl/internal/ledger"
 	"example.com/agl/ports"
 )
 
@@ -27,11 +29,34 @@ func (e *Engine) Status(ctx context.Context, label string) (ports.Status, error)
 	for _, entry := range book.Live("") {
 		ns := statusOf(&s, entry.Namespace)
 		ns.Records++
-		ns.Usage = ns.Usage.Add(entry.Usage)
-		ns.Since = entry.Ended
+		if entry.Kind == ports.KindStep {
+			ns.Usage = ns.Usage.Add(entry.Usage)
+		}
 	}
 	s.Usage = book.Spent()
-	return s, nil
+	return s, e.underWay(ctx, &s, book)
+}
+
+// underWay adds what another process that holds the run is doing, from its
+// notes.
+func (e *Engine) underWay(ctx context.Context, s *ports.Status, book *ledger.Book) error {
+	if s.Run.State != ports.StateRunning {
+		return nil
+	}
+	namespaces, err := book.Notes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, namespace := range namespaces {
+		note, err := book.ReadNote(ctx, namespace)
+		if err != nil || note == nil {
+			continue // it is written at this moment, or its verb is recorded
+		}
+		kind, name, _ := strings.Cut(note.Name, " ")
+		ns := statusOf(s, namespace)
+		ns.Verb, ns.Name, ns.Since = ports.RecordKind(kind), name, note.Started
+	}
+	return nil
 }
 
 // Status returns the run at this instant.
@@ -68,8 +93,10 @@ func (x *execution) observe(namespace string, what ports.Happening) {
 	case ports.Ended:
 		ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Since = "", "", 0, "", time.Time{}
 		ns.Records++
-		ns.Usage = ns.Usage.Add(e.Record.Usage)
-		x.status.Usage = x.status.Usage.Add(e.Record.Usage)
+		if e.Record.Kind == ports.KindStep {
+			ns.Usage = ns.Usage.Add(e.Record.Usage)
+			x.status.Usage = x.status.Usage.Add(e.Record.Usage)
+		}
 		x.status.Run.Head = e.Record.Head
 	}
 }

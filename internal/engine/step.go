@@ -74,6 +74,7 @@ func (a *attempt) runAgent(ctx context.Context, s *Step, report *reporting) (por
 		return ports.Outcome{}, ports.Denied.Errorf("", "the run's budget of %d tokens is spent (%d used); resume it with a larger one", x.budget, spent)
 	}
 
+	a.began()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends what a handler still does for an agent that is gone
 	var seen ports.Usage

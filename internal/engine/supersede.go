@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -27,13 +28,21 @@ func (x *execution) rebuy(ctx context.Context, plan ports.Plan) error {
 }
 
 // retryAll gives up every recorded failure and what came after it in its
-// namespace.
+// namespace; also a red verdict of the gate that nothing came after.
 func (x *execution) retryAll(ctx context.Context) error {
-	seen := map[string]bool{}
-	var from []*ledger.Entry
+	first, last := map[string]*ledger.Entry{}, map[string]*ledger.Entry{}
 	for _, e := range x.book.Live("") {
-		if e.Failure != nil && !seen[e.Namespace] {
-			seen[e.Namespace] = true
+		if e.Failure != nil && first[e.Namespace] == nil {
+			first[e.Namespace] = e
+		}
+		last[e.Namespace] = e
+	}
+	var from []*ledger.Entry
+	for namespace, e := range last {
+		switch {
+		case first[namespace] != nil:
+			from = append(from, first[namespace])
+		case isRed(e):
 			from = append(from, e)
 		}
 	}
@@ -41,6 +50,11 @@ func (x *execution) retryAll(ctx context.Context) error {
 		return nil
 	}
 	return x.supersede(ctx, ledger.WhyRetry, from)
+}
+
+func isRed(e *ledger.Entry) bool {
+	var verdict ports.Verdict
+	return e.Kind == ports.KindVerdict && json.Unmarshal(e.Value, &verdict) == nil && !verdict.Passed
 }
 
 // supersede gives up the records given and all later ones of their namespaces.
@@ -73,7 +87,7 @@ func (x *execution) supersede(ctx context.Context, why string, from []*ledger.En
 	if err != nil {
 		return err
 	}
-	x.note("", "%d records are given up (%s); their commits are kept until the run is cleared", len(s.Records), why)
+	x.note("", "%d records are given up (%s); their commits are kept under refs/agl/keep/%s/ until the run is cleared", len(s.Records), why, x.label)
 	return x.move(ctx, s.Moves)
 }
 

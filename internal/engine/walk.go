@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -87,10 +86,6 @@ func (w *walk) enter(name, branch, base string) *namespace {
 // running. A panic is an Internal error.
 func (w *walk) call(ctx context.Context) (err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			w.x.engine.log.Error("workflow panicked", "run", w.x.label, "panic", p, "stack", string(debug.Stack()))
-			err = ports.Internal.Errorf("workflow "+w.x.job.Workflow, "panic: %v", p)
-		}
 		w.mu.Lock()
 		w.over = true
 		w.mu.Unlock()
@@ -99,7 +94,10 @@ func (w *walk) call(ctx context.Context) (err error) {
 			err = halt
 		}
 	}()
-	return w.x.job.Func(ctx, &Run{walk: w, space: w.spaces[ports.Base]})
+	_, err = guardPanic(w.x, "workflow "+w.x.job.Workflow, func() (struct{}, error) {
+		return struct{}{}, w.x.job.Func(ctx, &Run{walk: w, space: w.spaces[ports.Base]})
+	})
+	return err
 }
 
 // stop keeps any further verb from running; the first cause is the walk's
@@ -185,7 +183,7 @@ func (w *walk) replay(ctx context.Context, s *namespace, e *ledger.Entry, v *ver
 		s.head = e.Head
 	}
 	if !w.dry {
-		w.x.publish(s.name, ports.Hit{Record: planRecord(e)})
+		w.x.publish(s.name, ports.Hit{Record: planRecord(e), Ordinal: v.ordinal, Failed: e.Failure != nil})
 	}
 	if e.Failure != nil {
 		return &replayedError{entry: e, err: e.Failure.Err()}
@@ -232,7 +230,6 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 	case err != nil:
 		return w.stop(fmt.Errorf("%s: %w", v.op(), err))
 	}
-	x.publish(s.name, ports.Began{Kind: v.kind, Name: v.name, Ordinal: v.ordinal, Model: v.model})
 	e, err := v.run(ctx, a)
 	switch {
 	case err == nil:
@@ -317,6 +314,9 @@ func (w *walk) plan(err error) ports.Plan {
 		p.Namespaces = append(p.Namespaces, s.plan(s.missed))
 	}
 	p.Partial = missed && !errors.Is(err, errDry)
+	if !missed && err != nil {
+		p.Error = err.Error()
+	}
 	for _, e := range w.x.retryable(err) {
 		p.Retries = append(p.Retries, planRecord(e))
 	}
