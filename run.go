@@ -3,6 +3,9 @@ package agl
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
 
 	"example.com/agl/internal/engine"
 	"example.com/agl/internal/schema"
@@ -115,10 +118,13 @@ func (f FuncOf[T]) call() (*engine.Call, error) {
 	switch {
 	case f.fn == nil:
 		return nil, ports.Invalid.Errorf("function "+f.name, "it is nil")
-	case f.commits && f.message == "":
+	case f.commits && strings.TrimSpace(f.message) == "":
 		return nil, ports.Invalid.Errorf("function "+f.name, "Commit needs a message")
 	case f.commits:
 		c.Ending = engine.EndCommit
+	}
+	if err := recordable[T](); err != nil {
+		return nil, ports.Invalid.Errorf("function "+f.name, "its result cannot be recorded: %w", err)
 	}
 	c.Func = func(ctx context.Context, w ports.World) (json.RawMessage, error) {
 		v, err := f.fn(ctx, w)
@@ -133,6 +139,17 @@ func (f FuncOf[T]) call() (*engine.Call, error) {
 	}
 	c.Deliver = func(json.RawMessage) error { return nil }
 	return c, nil
+}
+
+// recordable says what keeps every T from being recorded and read again, so
+// that a function is not called for nothing.
+func recordable[T any]() error {
+	if t := reflect.TypeFor[T](); t.Kind() == reflect.Interface && t.NumMethod() > 0 {
+		return fmt.Errorf("%v is an interface", t)
+	}
+	var zero T
+	_, err := strictjson.Canonical(zero)
+	return err
 }
 
 func (b boundFunc[T]) call() (*engine.Call, error) {

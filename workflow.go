@@ -108,9 +108,10 @@ func (w *Workflow[P]) Job(params any) (Job, error) {
 // With returns the workflow with its parameters. What is wrong with them is
 // the error of starting it.
 func (w *Workflow[P]) With(params P) Job {
-	doc, err := strictjson.Canonical(params)
+	err := schema.Validate(&params) // which may normalize them
+	var doc []byte
 	if err == nil {
-		err = schema.Validate(&params)
+		doc, err = strictjson.Canonical(params)
 	}
 	if err != nil {
 		return Job{err: ports.Invalid.Errorf("workflow "+w.spec.Name, "its parameters: %w", err)}

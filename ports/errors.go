@@ -69,7 +69,11 @@ type IncompleteError struct {
 
 func (e *IncompleteError) Error() string {
 	msg := fmt.Sprintf("role %s ended without its report", e.Role)
-	if e.Stop != "" && e.Stop != StopCompleted {
+	switch e.Stop {
+	case StopCompleted:
+	case "":
+		msg = fmt.Sprintf("role %s: its agent gave no reason for its end", e.Role)
+	default:
 		msg = fmt.Sprintf("role %s was cut off (%s)", e.Role, e.Stop)
 	}
 	if said := strings.TrimSpace(e.Said); said != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"example.com/agl/internal/ledger"
 	"example.com/agl/ports"
@@ -16,9 +17,12 @@ func (e *Engine) Clear(ctx context.Context, label string) (cleared ports.Cleared
 	if err := ports.CheckName("label", label); err != nil {
 		return cleared, err
 	}
-	var corrupt *ports.CorruptError
-	if _, err := ledger.ReadRun(ctx, e.set.Store, label); err != nil && !errors.As(err, &corrupt) {
+	labels, err := e.set.Store.Runs(ctx)
+	if err != nil {
 		return cleared, err
+	}
+	if !slices.Contains(labels, label) {
+		return cleared, ports.NotFound.Errorf("", "there is no run %q", label)
 	}
 	x, err := e.hold(ctx, label)
 	if err != nil {
@@ -28,6 +32,13 @@ func (e *Engine) Clear(ctx context.Context, label string) (cleared ports.Cleared
 	branches, err := x.clearable(ctx)
 	if err != nil {
 		return cleared, err
+	}
+	if x.book != nil {
+		// From here on the run can only be cleared: half its records would make
+		// a resume buy again.
+		if err := x.book.MarkCleared(ctx); err != nil {
+			return cleared, err
+		}
 	}
 	if cleared, err = x.trees.Clear(ctx, branches); err != nil {
 		return cleared, err
@@ -48,9 +59,8 @@ func (x *execution) clearable(ctx context.Context) (map[string]string, error) {
 	if at != "" {
 		branches[branch] = at
 	}
-	var corrupt *ports.CorruptError
 	x.book, err = ledger.Open(ctx, x.engine.set.Store, x.label)
-	if errors.As(err, &corrupt) {
+	if unreadable(err) {
 		return branches, nil
 	}
 	if err != nil {
@@ -59,16 +69,39 @@ func (x *execution) clearable(ctx context.Context) (map[string]string, error) {
 	if err := x.reap(ctx, "", ports.EnvRun+"="+x.book.Run.Nonce); err != nil {
 		return nil, err
 	}
-	head := headOf(x.book, ports.Base)
-	if at == "" || at == head || at == interruptedAt(x.book, ports.Base) {
-		return branches, nil
-	}
 	note, err := x.book.ReadNote(ctx, ports.Base)
-	if err != nil && !errors.As(err, &corrupt) {
+	if err != nil && !unreadable(err) {
 		return nil, err
 	}
-	if note == nil && corrupt == nil {
+	if note != nil {
+		if err := x.guardGone(ctx, *note, at); err != nil {
+			return nil, fmt.Errorf("clear %s: %w", x.label, err)
+		}
+	}
+	head := headOf(x.book, ports.Base)
+	if at != "" && at != head && at != interruptedAt(x.book, ports.Base) && note == nil && err == nil {
 		return nil, fmt.Errorf("clear %s: %w", x.label, strayBranch(branch, at, head))
 	}
 	return branches, nil
+}
+
+// guardGone checks, before git runs in a checkout that is to go, that nothing
+// was planted while the note's verb ran.
+func (x *execution) guardGone(ctx context.Context, note ledger.Note, at string) error {
+	there, err := x.trees.Exists(ctx, ports.Base)
+	if err != nil || !there || at == "" {
+		return err
+	}
+	ws, err := x.workspace(ctx, ports.Base, BranchOf(x.label), at)
+	if err != nil {
+		return err
+	}
+	return guarded(ctx, ws, note)
+}
+
+// unreadable reports whether a run's documents are torn, incomplete, or
+// already being removed: such a run can be cleared and no more.
+func unreadable(err error) bool {
+	var corrupt *ports.CorruptError
+	return errors.As(err, &corrupt) || errors.Is(err, ports.NotFound) || errors.Is(err, ledger.ErrCleared)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"example.com/agl/internal/ledger"
 	"example.com/agl/internal/strictjson"
@@ -35,48 +36,60 @@ func (x *execution) run(ctx context.Context, resumed bool, opts ResumeOptions) (
 
 // walkToEnd calls the workflow until it has ended: first dry, if it is
 // resumed, then with misses run, then again while a recorded failure that it
-// ended in is retried. The walk is nil if the function did not get to run.
+// ended in is retried. The walk is nil if the run has not ended.
 func (x *execution) walkToEnd(ctx context.Context, resumed bool, opts ResumeOptions) (*walk, error) {
 	retrying := map[int]bool{}
 	if !resumed {
 		return x.live(ctx, retrying)
 	}
+	x.rebuying = opts.Rebuy
+	var failed []*ledger.Entry
 	if opts.Retry {
-		if err := x.retryAll(ctx); err != nil {
+		failed = x.failures()
+	}
+	w := x.newWalk(true, retrying, seqs(x.following(failed)))
+	err := w.call(ctx)
+	if w.halted() != nil {
+		return nil, err
+	}
+	plan := w.plan(err)
+	if plan.Diverged() && !opts.Rebuy && !x.book.Rebuying() {
+		return nil, &ports.DivergedError{Plan: plan}
+	}
+	if w.missed() || len(failed) > 0 {
+		// What is refused is refused before anything is given up.
+		if err := x.check(ctx); err != nil {
 			return nil, err
 		}
-	}
-	w := x.newWalk(true, retrying)
-	err := w.call(ctx)
-	switch plan := w.plan(err); {
-	case w.halted() != nil:
-		return nil, err
-	case plan.Diverged():
-		if !opts.Rebuy && !x.book.Rebuying() {
-			return nil, &ports.DivergedError{Plan: plan}
+		if err := x.supersede(ctx, ledger.WhyRetry, failed); err != nil {
+			return nil, err
 		}
 		if err := x.rebuy(ctx, plan); err != nil {
 			return nil, err
 		}
 		w, err = x.live(ctx, retrying)
-	case w.missed():
-		w, err = x.live(ctx, retrying)
 	}
-	for w.halted() == nil && ctx.Err() == nil {
+	for w.halted() == nil {
 		failures := x.retryable(err)
-		if len(failures) == 0 {
-			break
+		switch {
+		case len(failures) == 0:
+			for _, e := range replayed(err) {
+				e.stands = true
+			}
+			return w, err
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
 		}
 		for _, e := range failures {
 			retrying[e.Seq] = true
 		}
 		w, err = x.live(ctx, retrying)
 	}
-	return w, hint(err)
+	return w, err
 }
 
 func (x *execution) live(ctx context.Context, retrying map[int]bool) (*walk, error) {
-	w := x.newWalk(false, retrying)
+	w := x.newWalk(false, retrying, nil)
 	return w, w.call(ctx)
 }
 
@@ -85,43 +98,38 @@ func (x *execution) live(ctx context.Context, retrying map[int]bool) (*walk, err
 func (x *execution) retryable(err error) []*ledger.Entry {
 	var found []*ledger.Entry
 	for _, e := range replayed(err) {
-		later := e.Seq > x.since
-		for _, other := range x.book.Live(e.Namespace) {
-			later = later || other.Called >= e.Seq
-		}
-		if !later {
-			found = append(found, e)
+		if x.lastFailure(e.entry) {
+			found = append(found, e.entry)
 		}
 	}
 	return found
 }
 
+// lastFailure reports whether a failure was recorded by an earlier process,
+// and no live record was called after it.
+func (x *execution) lastFailure(e *ledger.Entry) bool {
+	return e.Seq <= x.since && !slices.ContainsFunc(x.book.Live(e.Namespace), func(other *ledger.Entry) bool {
+		return other.Called >= e.Seq
+	})
+}
+
 // replayed returns the recorded failures that are in err's tree.
-func replayed(err error) []*ledger.Entry {
+func replayed(err error) []*replayedError {
 	switch e := err.(type) {
 	case nil:
 		return nil
 	case *replayedError:
-		return []*ledger.Entry{e.entry}
+		return []*replayedError{e}
 	case interface{ Unwrap() error }:
 		return replayed(e.Unwrap())
 	case interface{ Unwrap() []error }:
-		var found []*ledger.Entry
+		var found []*replayedError
 		for _, child := range e.Unwrap() {
 			found = append(found, replayed(child)...)
 		}
 		return found
 	}
 	return nil
-}
-
-// hint says how to try a failure again that a resume does not retry by
-// itself.
-func hint(err error) error {
-	if failures := replayed(err); len(failures) > 0 {
-		return fmt.Errorf("%w (recorded; the workflow went on after it: resume with --retry to try it again)", err)
-	}
-	return err
 }
 
 // endValue is what the record of a run's end says.

@@ -150,8 +150,8 @@ func list(paths []string) string {
 // else the failure is. Either way the checkout is salvaged and put back.
 func (a *attempt) fail(ctx context.Context, cause error) (*ledger.Entry, error) {
 	stopping := errors.Is(ctx.Err(), context.Canceled)
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.Is(cause, context.DeadlineExceeded) || ports.KindOf(cause) == "" && errors.Is(cause, context.DeadlineExceeded) {
-		cause = ports.Unexpected.Errorf("", "%v: %w", cause, context.DeadlineExceeded)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		cause = late(cause)
 	}
 	ctx = context.WithoutCancel(ctx)
 	a.record.Ended = a.x.engine.now()
@@ -160,7 +160,7 @@ func (a *attempt) fail(ctx context.Context, cause error) (*ledger.Entry, error) 
 	}
 	note := ledger.Note{Name: a.verb.op(), Guard: a.guard}
 	if err := guarded(ctx, a.ws, note); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w (it failed itself: %v)", err, cause)
 	}
 	if !stopping {
 		return a.x.recordFailure(ctx, a.ws, a.record, a.verb.op(), cause)
@@ -173,6 +173,18 @@ func (a *attempt) fail(ctx context.Context, cause error) (*ledger.Entry, error) 
 		return nil, errors.Join(context.Canceled, err)
 	}
 	return nil, fmt.Errorf("%s: %w", a.verb.op(), context.Canceled)
+}
+
+// late returns the failure of a verb whose deadline has passed. What has a
+// reason of its own keeps it.
+func late(cause error) error {
+	switch kind := ports.KindOf(cause); {
+	case kind != "" && kind != ports.Unexpected, kind == ports.Unexpected && errors.Is(cause, context.DeadlineExceeded):
+		return cause
+	case errors.Is(cause, context.DeadlineExceeded):
+		return ports.Unexpected.Errorf("", "%w", cause)
+	}
+	return ports.Unexpected.Errorf("", "%w (%w)", cause, context.DeadlineExceeded)
 }
 
 // recordFailure records how a verb failed, and puts its checkout back.

@@ -2,7 +2,7 @@ package engine
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"log/slog"
 	"reflect"
 	"slices"
@@ -35,12 +35,15 @@ type Engine struct {
 // New returns an engine over set. Every port but Reaper must be there.
 func New(set ports.Set, opts Options) (*Engine, error) {
 	var missing []string
-	for name, port := range map[string]any{
-		"Store": set.Store, "Workspaces": set.Workspaces, "History": set.History,
-		"Verifier": set.Verifier, "Clock": set.Clock,
+	for _, port := range []struct {
+		name string
+		is   any
+	}{
+		{"Store", set.Store}, {"Workspaces", set.Workspaces}, {"History", set.History},
+		{"Verifier", set.Verifier}, {"Clock", set.Clock},
 	} {
-		if port == nil || reflect.ValueOf(port).Kind() == reflect.Pointer && reflect.ValueOf(port).IsNil() {
-			missing = append(missing, name)
+		if port.is == nil || reflect.ValueOf(port.is).Kind() == reflect.Pointer && reflect.ValueOf(port.is).IsNil() {
+			missing = append(missing, port.name)
 		}
 	}
 	if len(missing) > 0 {
@@ -99,21 +102,20 @@ func (e *Engine) agent(model ports.Model) (ports.Agent, error) {
 }
 
 // preflight says everything that would keep the job from working, in one
-// error.
+// error of one line.
 func (e *Engine) preflight(ctx context.Context, job Job) error {
-	var errs []error
+	var wrong problems
 	if err := e.set.Workspaces.Check(ctx); err != nil {
-		errs = append(errs, err)
+		wrong.add("", err)
 	}
 	ready := map[ports.Model]bool{}
 	for _, role := range job.Roles {
 		agent, err := e.agent(role.Model)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("role %s: %w", role.Name, err))
-			continue
+		if err == nil {
+			err = covers(ctx, agent, role)
 		}
-		if err := covers(ctx, agent, role); err != nil {
-			errs = append(errs, fmt.Errorf("role %s: %w", role.Name, err))
+		if err != nil {
+			wrong.add("role "+role.Name, err)
 			continue
 		}
 		if ready[role.Model] {
@@ -121,11 +123,60 @@ func (e *Engine) preflight(ctx context.Context, job Job) error {
 		}
 		ready[role.Model] = true
 		if err := agent.Ready(ctx, role.Model); err != nil {
-			errs = append(errs, fmt.Errorf("model %s: %w", role.Model, err))
+			wrong.add("model "+string(role.Model), err)
 		}
 	}
-	return joinLines("preflight", errs)
+	return wrong.err("preflight")
 }
+
+// problems are errors, each with those it is about.
+type problems []problem
+
+type problem struct {
+	who []string
+	err error
+}
+
+func (p *problems) add(who string, err error) {
+	for i, other := range *p {
+		if other.err.Error() == err.Error() {
+			(*p)[i].who = append((*p)[i].who, who)
+			return
+		}
+	}
+	*p = append(*p, problem{[]string{who}, err})
+}
+
+// err makes one error of them. It has their Kind, or is Unavailable if they do
+// not agree on one: all of it must be mended before the same call works.
+func (p problems) err(op string) error {
+	if len(p) == 0 {
+		return nil
+	}
+	var lines []string
+	var errs []error
+	for _, problem := range p {
+		line := problem.err.Error()
+		if who := strings.Join(problem.who, ", "); who != "" {
+			line = who + ": " + line
+		}
+		lines, errs = append(lines, line), append(errs, problem.err)
+	}
+	kind := ports.KindOf(errors.Join(errs...))
+	if kind == "" {
+		kind = ports.Unavailable
+	}
+	return &ports.Error{Kind: kind, Op: op, Err: &several{strings.Join(lines, "; "), errs}}
+}
+
+// several are errors on one line.
+type several struct {
+	line string
+	errs []error
+}
+
+func (s *several) Error() string   { return s.line }
+func (s *several) Unwrap() []error { return s.errs }
 
 // covers checks that the agent can do what the role needs.
 func covers(ctx context.Context, agent ports.Agent, role *Role) error {
@@ -147,35 +198,3 @@ func covers(ctx context.Context, agent ports.Agent, role *Role) error {
 	}
 	return nil
 }
-
-// joinLines makes one error, on one line, of several. It has their Kind, or
-// is Unavailable if they do not agree on one: all of it must be mended before
-// the same call works.
-func joinLines(op string, errs []error) error {
-	switch len(errs) {
-	case 0:
-		return nil
-	case 1:
-		return fmt.Errorf("%s: %w", op, errs[0])
-	}
-	err := &several{op: op, errs: errs}
-	if ports.KindOf(err) == "" {
-		return &ports.Error{Kind: ports.Unavailable, Err: err}
-	}
-	return err
-}
-
-type several struct {
-	op   string
-	errs []error
-}
-
-func (s *several) Error() string {
-	lines := make([]string, len(s.errs))
-	for i, err := range s.errs {
-		lines[i] = err.Error()
-	}
-	return s.op + ": " + strings.Join(lines, "; ")
-}
-
-func (s *several) Unwrap() []error { return s.errs }

@@ -18,15 +18,16 @@ import (
 // An execution is one run in this process, from taking its lock to letting go
 // of it.
 type execution struct {
-	engine *Engine
-	job    Job
-	label  string
-	lock   ports.Lock
-	book   *ledger.Book
-	trees  ports.Worktrees
-	budget int64 // tokens; 0: none
-	since  int   // the last record when this process began to walk
-	quiet  bool  // nothing is published: a plan
+	engine   *Engine
+	job      Job
+	label    string
+	lock     ports.Lock
+	book     *ledger.Book
+	trees    ports.Worktrees
+	budget   int64 // tokens; 0: none
+	rebuying bool  // a divergence gives up what is not reached
+	since    int   // the last record when this process began to walk
+	quiet    bool  // nothing is published: a plan
 
 	once     sync.Mutex // held while one of these is found out
 	identity string     // who commits
@@ -76,7 +77,7 @@ func (e *Engine) Start(ctx context.Context, label string, job Job, opts StartOpt
 	x.job = job
 	if err := e.free(ctx, label); err != nil {
 		var used *ports.InUseError
-		if opts.Resume && errors.As(err, &used) && used.Branch == "" {
+		if opts.Resume && errors.As(err, &used) && used.Branch == "" && used.Reason == "" {
 			return x.resumeSame(ctx, opts)
 		}
 		return err

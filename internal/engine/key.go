@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"example.com/agl/internal/fingerprint"
 	"example.com/agl/ports"
@@ -53,6 +54,9 @@ func (j Job) resolve(s *Step) error {
 	declared, asked := j.Roles[i], s.Role
 	if asked.Model != declared.Model || s.Payload != declared.Payload || asked.Writes != declared.Writes || !slices.Equal(asked.Deny, declared.Deny) {
 		return ports.Invalid.Errorf("", "the role differs from the one among the Roles of workflow %s in more than its prompt and tools", j.Workflow)
+	}
+	if strings.TrimSpace(asked.Prompt) == "" {
+		return ports.Invalid.Errorf("", "the role's prompt is blank")
 	}
 	if asked.Prompt == declared.Prompt && asked.Report == declared.Report && slices.Equal(asked.Tools, declared.Tools) {
 		s.Role = declared
@@ -106,8 +110,8 @@ func toolTerms(tools []*Tool) ([]ports.Term, error) {
 func inputTerms(inputs []Input) ([]ports.Term, error) {
 	parts := make([]Input, len(inputs))
 	for i, in := range inputs {
-		if in.Name == "" {
-			return nil, ports.Invalid.Errorf("", "input %d has no name", i+1)
+		if in.Name == "" || in.Name != ports.Printable(in.Name) {
+			return nil, ports.Invalid.Errorf("", "input %d is named %q; a name is some printable text on one line", i+1, in.Name)
 		}
 		if slices.ContainsFunc(inputs[:i], func(other Input) bool { return other.Name == in.Name }) {
 			return nil, ports.Invalid.Errorf("", "input %q is given twice", in.Name)

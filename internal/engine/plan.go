@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 
-	"example.com/agl/internal/ledger"
 	"example.com/agl/ports"
 )
 
@@ -17,14 +16,14 @@ func (e *Engine) Plan(ctx context.Context, label string, def Definition) (ports.
 	if err := x.restore(ctx, def); err != nil {
 		return ports.Plan{}, err
 	}
-	w := x.newWalk(true, nil)
+	w := x.newWalk(true, nil, nil)
 	for name, s := range w.spaces {
 		r, err := restoreNote(ctx, x.book, name)
 		if err != nil {
 			return ports.Plan{}, err
 		}
 		if r != nil {
-			s.live = append(s.live, ledger.Unwritten(r))
+			s.live = append(s.live, x.book.Unwritten(r))
 		}
 	}
 	x.since = x.book.Last()

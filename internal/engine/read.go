@@ -34,15 +34,11 @@ func (e *Engine) Journal(ctx context.Context, label string) (ports.Journal, erro
 	if err != nil {
 		return ports.Journal{}, err
 	}
-	j := ports.Journal{Run: e.info(ctx, book), Records: []ports.Record{}}
-	for _, entry := range book.Live("") {
-		r, err := book.Full(ctx, entry.Seq)
-		if err != nil {
-			return ports.Journal{}, err
-		}
-		j.Records = append(j.Records, *r)
+	records, err := book.FullOf(ctx, book.Live(""))
+	if err != nil {
+		return ports.Journal{}, err
 	}
-	return j, nil
+	return ports.Journal{Run: e.info(ctx, book), Records: records}, nil
 }
 
 func (e *Engine) open(ctx context.Context, label string) (*ledger.Book, error) {

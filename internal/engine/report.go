@@ -67,15 +67,7 @@ func instructions(s *Step) string {
 	}
 	for _, in := range s.Inputs {
 		fmt.Fprintf(&b, "\n## %s\n\n", in.Name)
-		if text, ok := in.Value.(string); ok {
-			b.WriteString(text)
-		} else {
-			doc, err := strictjson.Canonical(in.Value)
-			if err != nil {
-				panic(err) // it was made into a term before
-			}
-			b.Write(doc)
-		}
+		b.WriteString(inputText(in.Value))
 		b.WriteString("\n")
 	}
 	if s.Role.Schema != nil {
@@ -86,6 +78,18 @@ func instructions(s *Step) string {
 		fmt.Fprintf(&b, "When you are done, call the tool %q once.\n", ReportTool)
 	}
 	return b.String()
+}
+
+func inputText(value any) string {
+	doc, err := strictjson.Canonical(value)
+	if err != nil {
+		panic(err) // it was made into a term before
+	}
+	var text string
+	if strictjson.Decode(doc, &text) == nil && doc[0] == '"' {
+		return text
+	}
+	return string(doc)
 }
 
 // guardPanic turns a panic of code that is not the engine's into an Internal

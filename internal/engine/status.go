@@ -25,16 +25,22 @@ func (e *Engine) Status(ctx context.Context, label string) (ports.Status, error)
 	if err != nil {
 		return ports.Status{}, err
 	}
-	s := ports.Status{Run: e.info(ctx, book), Usage: ports.Usage{Complete: true}}
+	s := ports.Status{Run: e.info(ctx, book)}
+	fromRecords(&s, book)
+	return s, e.underWay(ctx, &s, book)
+}
+
+// fromRecords fills in what a run's live records say.
+func fromRecords(s *ports.Status, book *ledger.Book) {
+	s.Usage = book.Spent()
+	statusOf(s, ports.Base)
 	for _, entry := range book.Live("") {
-		ns := statusOf(&s, entry.Namespace)
+		ns := statusOf(s, entry.Namespace)
 		ns.Records++
 		if entry.Kind == ports.KindStep {
 			ns.Usage = ns.Usage.Add(entry.Usage)
 		}
 	}
-	s.Usage = book.Spent()
-	return s, e.underWay(ctx, &s, book)
 }
 
 // underWay adds what another process that holds the run is doing, from its
@@ -76,9 +82,9 @@ func (x *execution) observe(namespace string, what ports.Happening) {
 	defer x.mu.Unlock()
 	if namespace == "" {
 		if began, ok := what.(ports.RunBegan); ok {
-			x.status = ports.Status{Run: began.Info, Usage: x.book.Spent()}
+			x.status = ports.Status{Run: began.Info}
 			x.status.Run.State = ports.StateRunning
-			statusOf(&x.status, ports.Base)
+			fromRecords(&x.status, x.book)
 		}
 		return
 	}
@@ -88,8 +94,6 @@ func (x *execution) observe(namespace string, what ports.Happening) {
 		ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Since = e.Kind, e.Name, e.Ordinal, "", x.engine.now()
 	case ports.Activity:
 		ns.Activity = e.Text
-	case ports.Hit:
-		ns.Records++
 	case ports.Ended:
 		ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Since = "", "", 0, "", time.Time{}
 		ns.Records++

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"example.com/agl/internal/ledger"
@@ -27,9 +28,9 @@ func (x *execution) rebuy(ctx context.Context, plan ports.Plan) error {
 	return x.supersede(ctx, ledger.WhyRebuy, from)
 }
 
-// retryAll gives up every recorded failure and what came after it in its
-// namespace; also a red verdict of the gate that nothing came after.
-func (x *execution) retryAll(ctx context.Context) error {
+// failures returns, of each namespace, the first recorded failure; if it has
+// none, a red verdict of the gate that nothing came after.
+func (x *execution) failures() []*ledger.Entry {
 	first, last := map[string]*ledger.Entry{}, map[string]*ledger.Entry{}
 	for _, e := range x.book.Live("") {
 		if e.Failure != nil && first[e.Namespace] == nil {
@@ -37,19 +38,38 @@ func (x *execution) retryAll(ctx context.Context) error {
 		}
 		last[e.Namespace] = e
 	}
-	var from []*ledger.Entry
-	for namespace, e := range last {
+	var found []*ledger.Entry
+	for _, namespace := range slices.Sorted(maps.Keys(last)) {
 		switch {
 		case first[namespace] != nil:
-			from = append(from, first[namespace])
-		case isRed(e):
-			from = append(from, e)
+			found = append(found, first[namespace])
+		case isRed(last[namespace]):
+			found = append(found, last[namespace])
 		}
 	}
-	if len(from) == 0 {
-		return nil
+	return found
+}
+
+// following returns the records given and all later live ones of their
+// namespaces.
+func (x *execution) following(from []*ledger.Entry) []*ledger.Entry {
+	var found []*ledger.Entry
+	for _, first := range from {
+		for _, e := range x.book.Live(first.Namespace) {
+			if e.Seq >= first.Seq {
+				found = append(found, e)
+			}
+		}
 	}
-	return x.supersede(ctx, ledger.WhyRetry, from)
+	return found
+}
+
+func seqs(entries []*ledger.Entry) map[int]bool {
+	set := map[int]bool{}
+	for _, e := range entries {
+		set[e.Seq] = true
+	}
+	return set
 }
 
 func isRed(e *ledger.Entry) bool {
@@ -61,13 +81,13 @@ func isRed(e *ledger.Entry) bool {
 // Their commits are kept, then one record names them and the branches' moves,
 // then the branches move: what a crash interrupts, recover finishes.
 func (x *execution) supersede(ctx context.Context, why string, from []*ledger.Entry) error {
+	if len(from) == 0 {
+		return nil
+	}
 	s := &ports.Superseded{Why: why, Records: []int{}, Moves: []ports.Move{}}
 	for _, first := range from {
 		old := first.Before
-		for _, e := range x.book.Live(first.Namespace) {
-			if e.Seq < first.Seq {
-				continue
-			}
+		for _, e := range x.following([]*ledger.Entry{first}) {
 			s.Records = append(s.Records, e.Seq)
 			if !e.Moved() {
 				continue

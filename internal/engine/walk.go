@@ -25,9 +25,10 @@ type walk struct {
 
 	mu       sync.Mutex
 	spaces   map[string]*namespace
-	halt     error // what keeps any further verb from running
-	over     bool  // the function has returned
-	retrying map[int]bool
+	halt     error        // what keeps any further verb from running
+	over     bool         // the function has returned
+	retrying map[int]bool // failures that are tried again: their place is free
+	given    map[int]bool // records that are about to be given up
 }
 
 // A namespace is one namespace's place in a walk.
@@ -56,16 +57,24 @@ var errDry = errors.New("this verb is not recorded: the workflow is called to se
 
 // A replayedError is a recorded failure that a verb gave back.
 type replayedError struct {
-	entry *ledger.Entry
-	err   error
+	entry  *ledger.Entry
+	err    error
+	stands bool // the workflow went on after it: a resume does not try it again
 }
 
-func (e *replayedError) Error() string { return e.err.Error() }
+func (e *replayedError) Error() string {
+	if e.stands {
+		return e.err.Error() + " (recorded, and the workflow went on after it: resume with --retry, ResumeOptions.Retry, to try it again)"
+	}
+	return e.err.Error()
+}
+
 func (e *replayedError) Unwrap() error { return e.err }
 
-// newWalk begins a walk over the live records, without those to be retried.
-func (x *execution) newWalk(dry bool, retrying map[int]bool) *walk {
-	w := &walk{x: x, dry: dry, spaces: map[string]*namespace{}, retrying: retrying}
+// newWalk begins a walk over the live records, but for those to be retried and
+// those to be given up.
+func (x *execution) newWalk(dry bool, retrying, given map[int]bool) *walk {
+	w := &walk{x: x, dry: dry, spaces: map[string]*namespace{}, retrying: retrying, given: given}
 	w.spaces[ports.Base] = w.enter(ports.Base, x.book.Run.Branch, x.book.Run.Base)
 	return w
 }
@@ -75,6 +84,9 @@ func (w *walk) enter(name, branch, base string) *namespace {
 	for _, e := range w.x.book.Live(name) {
 		if w.retrying[e.Seq] {
 			s.retry = e.Seq
+			continue
+		}
+		if w.given[e.Seq] {
 			continue
 		}
 		s.live = append(s.live, e)
@@ -167,7 +179,12 @@ func (r *Run) take(ctx context.Context, v *verb) error {
 		next = s.live[s.pos]
 	}
 	if next != nil && next.Key == v.key {
-		return w.replay(ctx, s, next, v)
+		return w.replay(context.WithoutCancel(ctx), s, next, v)
+	}
+	if next != nil && next.Failure != nil && s.pos == len(s.live)-1 && w.x.lastFailure(next) {
+		// The run ended here, in a failure, and what failed was mended: there is
+		// nothing to lose. Its retry is another verb.
+		s.retry, s.live, next = next.Seq, s.live[:s.pos], nil
 	}
 	if w.dry {
 		s.missed = w.miss(ctx, next, v)
@@ -208,7 +225,7 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 	miss := w.miss(ctx, next, v)
 	if next != nil {
 		plan := ports.Plan{Label: x.label, Namespaces: []ports.NamespacePlan{s.plan(miss)}}
-		if !x.book.Rebuying() {
+		if !x.rebuying && !x.book.Rebuying() {
 			return w.stop(&ports.DivergedError{Plan: plan})
 		}
 		if err := x.rebuy(ctx, plan); err != nil {
@@ -216,8 +233,8 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 		}
 		s.live = s.live[:s.pos]
 	}
-	if err := ctx.Err(); err != nil {
-		return err
+	if ctx.Err() != nil {
+		return ended(ctx, v)
 	}
 	if err := x.check(ctx); err != nil {
 		return w.stop(err)
@@ -226,7 +243,7 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 	a, err := x.prepare(ctx, s, v)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return ctx.Err()
+		return ended(ctx, v)
 	case err != nil:
 		return w.stop(fmt.Errorf("%s: %w", v.op(), err))
 	}
@@ -247,11 +264,20 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 	if e.Failure != nil {
 		return e.Failure.Err()
 	}
-	value, err := x.book.Value(ctx, e)
+	value, err := x.book.Value(context.WithoutCancel(ctx), e)
 	if err != nil {
 		return w.stop(err)
 	}
 	return v.deliver(value)
+}
+
+// ended is the error of a verb that did not begin because its context had
+// ended. It is not recorded.
+func ended(ctx context.Context, v *verb) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ports.Unexpected.Errorf(v.op(), "it was not begun: %w", ctx.Err())
+	}
+	return ctx.Err()
 }
 
 // check runs the preflight of a resumed run, once, before its first miss.
@@ -278,7 +304,7 @@ func (w *walk) miss(ctx context.Context, next *ledger.Entry, v *verb) *ports.Mis
 	instead := planRecord(next)
 	m.Instead = &instead
 	if next.Kind == v.kind && next.Name == v.name {
-		if full, err := w.x.book.Full(ctx, next.Seq); err == nil {
+		if full, err := w.x.book.Full(context.WithoutCancel(ctx), next.Seq); err == nil {
 			m.Changes = fingerprint.Explain(full.Terms, v.terms)
 		}
 	}

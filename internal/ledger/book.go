@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"example.com/agl/ports"
@@ -43,11 +44,15 @@ func Open(ctx context.Context, store ports.Store, label string) (*Book, error) {
 	if err != nil {
 		return nil, err
 	}
+	if run.Cleared {
+		return nil, fmt.Errorf("run %s: %w", label, ErrCleared)
+	}
 	b := newBook(store, run)
 	names, err := store.Names(ctx, label, "records")
 	if err != nil {
 		return nil, err
 	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !isRecord(name) })
 	b.entries = make([]*Entry, 0, len(names))
 	for i, name := range names {
 		if want := fileOf(i + 1); "records/"+name != want {
@@ -63,6 +68,13 @@ func Open(ctx context.Context, store ports.Store, label string) (*Book, error) {
 }
 
 func fileOf(seq int) string { return fmt.Sprintf("records/%08d.json", seq) }
+
+// isRecord reports whether a file in the records' folder is one: a file
+// manager may leave others there.
+func isRecord(name string) bool {
+	digits, ok := strings.CutSuffix(name, ".json")
+	return ok && len(digits) == 8 && strings.Trim(digits, "0123456789") == ""
+}
 
 // read reads one record from the store, and says whether its value is a large
 // one.
@@ -173,31 +185,51 @@ func (b *Book) Value(ctx context.Context, e *Entry) (json.RawMessage, error) {
 
 // Full returns a record whole: its value, and its terms with their texts.
 func (b *Book) Full(ctx context.Context, seq int) (*ports.Record, error) {
-	r, _, err := b.read(ctx, seq)
+	all, err := b.FullOf(ctx, []*Entry{{Record: ports.Record{Seq: seq}}})
 	if err != nil {
 		return nil, err
 	}
-	for i, t := range r.Terms {
-		if t.Text != "" {
-			continue
-		}
-		b.mu.Lock()
-		holder, ok := b.texts[t.Digest]
-		b.mu.Unlock()
-		if !ok || holder == seq {
-			continue
-		}
-		from, _, err := b.read(ctx, holder)
+	return &all[0], nil
+}
+
+// FullOf returns records whole. It reads each file once.
+func (b *Book) FullOf(ctx context.Context, entries []*Entry) ([]ports.Record, error) {
+	texts := map[string]string{} // by digest, of the records read so far
+	load := func(seq int) (*ports.Record, error) {
+		r, _, err := b.read(ctx, seq)
 		if err != nil {
 			return nil, err
 		}
-		for _, u := range from.Terms {
-			if u.Digest == t.Digest {
-				r.Terms[i].Text = u.Text
+		for _, t := range r.Terms {
+			if t.Text != "" {
+				texts[t.Digest] = t.Text
 			}
 		}
+		return r, nil
 	}
-	return r, nil
+	all := make([]ports.Record, 0, len(entries))
+	for _, e := range entries {
+		r, err := load(e.Seq)
+		if err != nil {
+			return nil, err
+		}
+		for i, t := range r.Terms {
+			if texts[t.Digest] == "" {
+				b.mu.Lock()
+				holder := b.texts[t.Digest]
+				b.mu.Unlock()
+				if holder == 0 {
+					continue
+				}
+				if _, err := load(holder); err != nil {
+					return nil, err
+				}
+			}
+			r.Terms[i].Text = texts[t.Digest]
+		}
+		all = append(all, *r)
+	}
+	return all, nil
 }
 
 // Spent returns what all records were bought for, superseded ones too.
@@ -243,5 +275,9 @@ const (
 )
 
 // Unwritten returns a record that is about to be written as an entry, for a
-// plan.
-func Unwritten(r *ports.Record) *Entry { return &Entry{Record: *r} }
+// plan. It has the next number.
+func (b *Book) Unwritten(r *ports.Record) *Entry {
+	e := &Entry{Record: *r}
+	e.Seq = b.Last() + 1
+	return e
+}

@@ -31,6 +31,7 @@ type Run struct {
 	Nonce    string          `json:"nonce"`  // what the processes of this run carry
 	Tokens   int64           `json:"tokens"` // the budget; 0 for none
 	Created  time.Time       `json:"created"`
+	Cleared  bool            `json:"cleared,omitempty"` // it is being removed
 }
 
 // Create writes the document of a new run, durably.
@@ -44,6 +45,21 @@ func Create(ctx context.Context, store ports.Store, run Run) (*Book, error) {
 		return nil, err
 	}
 	return newBook(store, run), nil
+}
+
+// ErrCleared says that a run's removal was interrupted. Its Kind is
+// Conflicted.
+var ErrCleared = ports.Conflicted.Errorf("", "the run was being cleared when that was interrupted; clear it again")
+
+// MarkCleared notes, durably, that the run is being removed: Open refuses it
+// from now on.
+func (b *Book) MarkCleared(ctx context.Context) error {
+	b.Run.Cleared = true
+	doc, err := strictjson.Canonical(b.Run)
+	if err != nil {
+		return ports.Internal.Errorf("clear run "+b.Run.Label, "%w", err)
+	}
+	return b.store.Write(ctx, b.Run.Label, RunFile, doc, ports.Durable)
 }
 
 // ReadRun returns a run's own document. The error's Kind is NotFound if there

@@ -40,7 +40,10 @@ func (s *Store) Runs(context.Context) ([]string, error) {
 }
 
 // Names returns the documents of a folder.
-func (s *Store) Names(_ context.Context, label, folder string) ([]string, error) {
+func (s *Store) Names(ctx context.Context, label, folder string) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var names []string
@@ -54,7 +57,10 @@ func (s *Store) Names(_ context.Context, label, folder string) ([]string, error)
 }
 
 // Read returns a copy of a document.
-func (s *Store) Read(_ context.Context, label, name string) ([]byte, error) {
+func (s *Store) Read(ctx context.Context, label, name string) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d, ok := s.runs[label][name]
@@ -65,7 +71,10 @@ func (s *Store) Read(_ context.Context, label, name string) ([]byte, error) {
 }
 
 // Write keeps a copy of a document.
-func (s *Store) Write(_ context.Context, label, name string, doc []byte, durability ports.Durability) error {
+func (s *Store) Write(ctx context.Context, label, name string, doc []byte, durability ports.Durability) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.runs == nil {
@@ -79,7 +88,10 @@ func (s *Store) Write(_ context.Context, label, name string, doc []byte, durabil
 }
 
 // Delete removes a document.
-func (s *Store) Delete(_ context.Context, label, name string) error {
+func (s *Store) Delete(ctx context.Context, label, name string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.runs[label], name)
