@@ -77,7 +77,7 @@ func (c *checkout) lockReason() string { return "agl is making " + c.dir }
 // foreignLock returns the reason with which somebody else locked the worktree
 // of an admin folder.
 func (c *checkout) foreignLock(admin string) (reason string, foreign bool) {
-	data, err := os.ReadFile(filepath.Join(admin, "locked"))
+	data, err := readRegular(filepath.Join(admin, "locked"), 64<<10)
 	if err != nil {
 		return "", false
 	}
@@ -114,8 +114,11 @@ func (c *checkout) damage() []string {
 			lines = append(lines, link.path+" was replaced or removed")
 		}
 	}
-	if !c.headUsable() {
+	if !c.refUsable(filepath.Join(c.gitDir, "HEAD"), false) {
 		lines = append(lines, filepath.Join(c.gitDir, "HEAD")+" was replaced or removed")
+	}
+	if file := c.looseRef(); !c.refUsable(file, true) {
+		lines = append(lines, file+" holds no commit id")
 	}
 	return lines
 }
@@ -174,7 +177,12 @@ func (c *checkout) repair(ctx context.Context, head string) (notes []string, err
 			return notes, err
 		}
 	}
-	if file := filepath.Join(c.gitDir, "HEAD"); !c.headUsable() {
+	if file := c.looseRef(); !c.refUsable(file, true) {
+		if err := aside(file, "branch"); err != nil {
+			return notes, err
+		}
+	}
+	if file := filepath.Join(c.gitDir, "HEAD"); !c.refUsable(file, false) {
 		if err := aside(file, "HEAD"); err != nil {
 			return notes, err
 		}

@@ -112,6 +112,11 @@ func (r *Repo) discover(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	for _, path := range r.configFiles(gitDir) { // so that the first Guard costs no process
+		if data, err := readLinked(path, configLimit); err == nil {
+			_, _ = r.parsed.parse(ctx, r, path, data) // Guard says what is wrong with it
+		}
+	}
 	storage := config.all["extensions.refstorage"]
 	r.files = storage == "" || storage == "files"
 	r.ignoreCase, r.bare = isTrue(config.all["core.ignorecase"]), isTrue(config.all["core.bare"])
