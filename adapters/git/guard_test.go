@@ -55,10 +55,11 @@ func TestWhatMakesGitRunProgramsOrLookElsewhereIsTampering(t *testing.T) {
 		"a hook": {func(w *world, _ ports.Workspace) {
 			w.write(filepath.Join(w.dir, ".git/hooks/post-commit"), "#!/bin/sh")
 		}, "hooks/post-commit was added"},
-		"an alternate":             {func(w *world, _ ports.Workspace) { w.write(filepath.Join(w.dir, ".git/objects/info/alternates"), "/x") }, "alternates"},
-		"commondir":                {func(w *world, ws ports.Workspace) { w.write(filepath.Join(w.adminDir(ws), "commondir"), "/x") }, "commondir"},
-		"gitdir":                   {func(w *world, ws ports.Workspace) { w.write(filepath.Join(w.adminDir(ws), "gitdir"), "/x/.git") }, "gitdir"},
-		"a config git cannot read": {func(w *world, ws ports.Workspace) { w.write(filepath.Join(w.dir, ".git/config"), "[core\n") }, ".git/config"},
+		"an alternate":                  {func(w *world, _ ports.Workspace) { w.write(filepath.Join(w.dir, ".git/objects/info/alternates"), "/x") }, "alternates"},
+		"commondir":                     {func(w *world, ws ports.Workspace) { w.write(filepath.Join(w.adminDir(ws), "commondir"), "/x") }, "commondir"},
+		"a commondir of the repository": {func(w *world, _ ports.Workspace) { w.write(filepath.Join(w.dir, ".git/commondir"), "/x") }, ".git/commondir was added"},
+		"gitdir":                        {func(w *world, ws ports.Workspace) { w.write(filepath.Join(w.adminDir(ws), "gitdir"), "/x/.git") }, "gitdir"},
+		"a config git cannot read":      {func(w *world, ws ports.Workspace) { w.write(filepath.Join(w.dir, ".git/config"), "[core\n") }, ".git/config"},
 		"a huge config": {func(w *world, ws ports.Workspace) {
 			w.write(filepath.Join(w.dir, ".git/config"), strings.Repeat("# padding\n", 1<<20))
 		}, ".git/config"},

@@ -381,6 +381,23 @@ func TestARepositoryThatMovedIsFoundByItsCheckouts(t *testing.T) {
 	require.Equal(t, "M a.txt", w.git(ws.Dir(), "status", "--porcelain"))
 }
 
+func TestCheckoutsThatMovedAreFoundByTheirRepository(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	ws := w.checkout()
+	w.write(filepath.Join(ws.Dir(), "a.txt"), "work\n")
+	opts := w.options(w.dir)
+	opts.Trees = filepath.Join(w.root, "elsewhere", "trees")
+	require.NoError(t, os.MkdirAll(filepath.Dir(opts.Trees), 0o755))
+	require.NoError(t, os.Rename(filepath.Join(w.root, "trees"), opts.Trees))
+	repo, err := git.Open(t.Context(), opts)
+	require.NoError(t, err)
+	w.repo = repo
+	made := w.commit(w.checkout(), w.base, "step")
+	require.Equal(t, "work", w.git(w.dir, "show", made.ID+":a.txt"))
+	whole(t, w, w.checkoutAt(made.ID), made.ID)
+}
+
 // A10: what a dead git left in the common folder is reported where it is in
 // the way, and otherwise none of AGL's business.
 func TestLockFilesOfOthersAreNoObstacle(t *testing.T) {

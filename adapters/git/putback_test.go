@@ -128,6 +128,16 @@ func TestACheckoutThatAnAgentBrokeIsRepaired(t *testing.T) {
 		"its folder sent elsewhere": {func(t *testing.T, w *world, ws ports.Workspace) {
 			w.write(filepath.Join(w.adminDir(ws), "commondir"), w.home+"\n")
 		}, "commondir"},
+		"a link for its folder": {func(t *testing.T, w *world, ws ports.Workspace) {
+			admin := w.adminDir(ws)
+			require.NoError(t, os.Rename(admin, filepath.Join(w.root, "admin")))
+			require.NoError(t, os.Symlink(filepath.Join(w.root, "admin"), admin))
+		}, "worktrees/_base"},
+		"a link for the branches": {func(t *testing.T, w *world, _ ports.Workspace) {
+			agl := filepath.Join(w.dir, ".git/refs/heads/agl")
+			require.NoError(t, os.RemoveAll(agl))
+			require.NoError(t, os.Symlink(w.home, agl))
+		}, "refs/heads/agl is a link"},
 		"garbage in HEAD": {func(t *testing.T, w *world, ws ports.Workspace) {
 			w.write(filepath.Join(w.adminDir(ws), "HEAD"), "garbage\n")
 		}, "HEAD"},

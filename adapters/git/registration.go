@@ -106,6 +106,12 @@ func (c *checkout) damage() []string {
 		return []string{c.dir + " is not a directory any more"}
 	}
 	var lines []string
+	if !isDir(c.gitDir) {
+		lines = append(lines, c.gitDir+" was replaced or removed")
+	}
+	if link := c.linkedRefs(); link != "" {
+		lines = append(lines, link+" is a link")
+	}
 	if line, err := readRegular(filepath.Join(c.dir, ".git"), 64<<10); err != nil || string(line) != c.gitLine() {
 		lines = append(lines, "its .git is not the file that AGL made; it was replaced or removed")
 	}
@@ -121,6 +127,18 @@ func (c *checkout) damage() []string {
 		lines = append(lines, file+" holds no commit id")
 	}
 	return lines
+}
+
+// linkedRefs returns the first of AGL's own folders for refs that was replaced
+// by a link: a ref would be written where it leads.
+func (c *checkout) linkedRefs() string {
+	for _, name := range []string{"refs/heads/agl", "refs/heads/agl/_work", "refs/heads/agl/_work/" + c.label, "refs/agl", "refs/agl/keep", "refs/agl/salvage"} {
+		path := filepath.Join(c.repo.common, filepath.FromSlash(name))
+		if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+			return path
+		}
+	}
+	return ""
 }
 
 // A link is a file of the admin folder that names another place.
@@ -174,6 +192,11 @@ func (c *checkout) repair(ctx context.Context, head string) (notes []string, err
 			return notes, err
 		}
 		if err := replaceFile(link.path, link.holds); err != nil {
+			return notes, err
+		}
+	}
+	for link := c.linkedRefs(); link != ""; link = c.linkedRefs() {
+		if err := aside(link, "refs"); err != nil {
 			return notes, err
 		}
 	}

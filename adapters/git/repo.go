@@ -16,7 +16,7 @@ import (
 type Options struct {
 	Repo       string        // any directory in the repository, or a git directory
 	Trees      string        // absolute: where the checkouts go, outside the repository
-	SalvageDir string        // absolute: where nested repositories are moved to, <SalvageDir>/<label>/…
+	SalvageDir string        // absolute: where what is moved out of a checkout goes, <SalvageDir>/<label>/…: nested repositories, lock files
 	Deadline   time.Duration // for each git call; 0 means two minutes
 	Env        []string      // the environment git children start from; nil means this process's
 }

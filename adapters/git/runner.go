@@ -157,7 +157,7 @@ func (r *Repo) run(ctx context.Context, c call) ([]byte, error) {
 	if c.stderr != nil {
 		cmd.Stderr = io.MultiWriter(stderr, c.stderr)
 	}
-	cmd.ExtraFiles = c.files
+	inherit(cmd, c.files)
 	err := runGroup(cmd)
 	switch {
 	case err == nil:
