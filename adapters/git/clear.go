@@ -102,8 +102,11 @@ func (w *worktrees) checkouts() ([]*checkout, error) {
 	}
 	for _, e := range entries {
 		namespace := e.Name()
-		if noted, ok := strings.CutPrefix(strings.TrimSuffix(namespace, ".gitdir"), "."); ok {
-			namespace = noted
+		if noted, ok := strings.CutPrefix(namespace, "."); ok { // a note, or what a killed writing of one left
+			namespace, ok = strings.CutSuffix(strings.TrimSuffix(noted, ".new"), ".gitdir")
+			if !ok {
+				continue
+			}
 		}
 		if checkName(namespace) != nil {
 			continue
@@ -116,7 +119,7 @@ func (w *worktrees) checkouts() ([]*checkout, error) {
 		if n.id != "" {
 			c.gitDir = w.repo.adminDir(n.id)
 		}
-		if c.gitDir == "" && !n.exists {
+		if c.gitDir == "" && !n.exists && isDir(c.dir) {
 			delete(byName, namespace) // not AGL's: it stays
 		}
 	}
@@ -196,8 +199,10 @@ func (c *checkout) remove(ctx context.Context, w *worktrees) error {
 			return err
 		}
 	}
-	if err := os.Remove(c.notePath()); err != nil && !missing(err) {
-		return err
+	for _, path := range []string{c.notePath() + ".new", c.notePath()} {
+		if err := os.Remove(path); err != nil && !missing(err) {
+			return err
+		}
 	}
 	return nil
 }

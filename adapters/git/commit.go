@@ -222,7 +222,7 @@ func (c *checkout) takeBack(ctx context.Context, was heads, own, head string, ma
 		notes = append(notes, "the agent left HEAD elsewhere than on "+c.branch+"; it is back")
 	}
 	if astray {
-		kept, err := c.salvage(ctx, head, "the agent made commits that are not on top of "+head)
+		kept, err := c.salvageCommits(ctx, head, "the agent made commits that are not on top of "+head)
 		if err != nil {
 			return nil, fmt.Errorf("salvage the agent's own commits: %w", err)
 		}

@@ -3,7 +3,6 @@ package git
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -84,26 +83,4 @@ func (c *checkout) attach(ctx context.Context) error {
 		return err
 	}
 	return replaceFile(filepath.Join(c.gitDir, "HEAD"), "ref: "+branchRef(c.branch)+"\n")
-}
-
-// replaceFile writes a small file whole, in place of whatever has its name.
-func replaceFile(path, content string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".agl-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(content)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
 }

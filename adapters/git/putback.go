@@ -41,27 +41,8 @@ func (c *checkout) putBack(ctx context.Context, head, reason string) (done ports
 	if err := c.reset(ctx, was, head); err != nil {
 		return done, err // never clean after a failed reset
 	}
-	// An ignore rule the agent added is gone now, and with it what it hid.
-	after, err := c.status(ctx)
-	if err != nil {
+	if err := c.clean(ctx, st.untracked, head, reason, &done); err != nil {
 		return done, err
-	}
-	if slices.ContainsFunc(after.untracked, func(p string) bool { return !slices.Contains(st.untracked, p) }) {
-		more, err := c.salvage(ctx, head, reason)
-		if err != nil {
-			return done, fmt.Errorf("salvage what an ignore rule hid: %w", err)
-		}
-		if more != nil && done.Salvage != nil && more.N != done.Salvage.N {
-			done.Notes = append(done.Notes, fmt.Sprintf("what the agent's ignore rules hid is kept as salvage %d", more.N))
-		}
-		if done.Salvage == nil {
-			done.Salvage = more
-		}
-	}
-	if len(after.untracked) > 0 {
-		if err := c.insist(ctx, call{long: true, args: []string{"clean", "-f", "-d", "--quiet"}}); err != nil {
-			return done, err
-		}
 	}
 	return done, c.mustBeAt(ctx, head, &done)
 }
@@ -112,6 +93,46 @@ func (c *checkout) reset(ctx context.Context, was heads, head string) error {
 		return err
 	}
 	return c.insist(ctx, call{long: true, args: []string{"reset", "--hard", "--quiet", head}})
+}
+
+// cleanRounds is how often what was untracked may uncover more that is: each
+// round takes ignore rules away that were one folder deeper.
+const cleanRounds = 100
+
+// clean removes what is untracked. An ignore rule that the agent added to a
+// tracked file went with the reset, one in an untracked file goes with the
+// cleaning, and either uncovers what it hid: that is salvaged if it is not yet.
+func (c *checkout) clean(ctx context.Context, known []string, head, reason string, done *ports.PutBack) error {
+	kept := make(map[string]bool, len(known))
+	for _, p := range known {
+		kept[p] = true
+	}
+	var before []string
+	for range cleanRounds {
+		st, err := c.status(ctx)
+		if err != nil || len(st.untracked) == 0 || slices.Equal(st.untracked, before) {
+			return err
+		}
+		if slices.ContainsFunc(st.untracked, func(p string) bool { return !kept[p] }) {
+			more, err := c.salvage(ctx, head, reason)
+			switch {
+			case err != nil:
+				return fmt.Errorf("salvage what an ignore rule hid: %w", err)
+			case more != nil && done.Salvage == nil:
+				done.Salvage = more
+			case more != nil && more.N != done.Salvage.N:
+				done.Notes = append(done.Notes, fmt.Sprintf("what appeared meanwhile is kept as salvage %d", more.N))
+			}
+		}
+		for _, p := range st.untracked {
+			kept[p] = true
+		}
+		before = st.untracked
+		if err := c.insist(ctx, call{long: true, args: []string{"clean", "-f", "-d", "--quiet"}}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mustBeAt checks that putting back did what it is for.

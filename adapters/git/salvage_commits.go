@@ -2,7 +2,6 @@ package git
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +24,7 @@ type strays struct {
 // lost when HEAD and the branch are moved, or when the checkout is removed
 // with its reflog.
 func (c *checkout) strays(ctx context.Context, head string) (strays, error) {
-	revs, err := c.namedCommits()
+	revs, err := c.namedCommits(ctx)
 	if err != nil {
 		return strays{}, err
 	}
@@ -37,7 +36,7 @@ func (c *checkout) strays(ctx context.Context, head string) (strays, error) {
 		read: true, long: true, stdin: strings.NewReader(strings.Join(revs, "\n") + "\n^" + head + "\n"),
 		args: []string{
 			"rev-list", "--parents", "--ignore-missing", "--stdin", "--not",
-			"--exclude=refs/heads/" + c.branch, "--exclude=refs/bisect/*", "--exclude=refs/worktree/*", "--exclude=refs/rewritten/*",
+			"--exclude=" + branchRef(c.branch), "--exclude=refs/bisect/*", "--exclude=refs/worktree/*", "--exclude=refs/rewritten/*",
 			"--glob=refs/*",
 		},
 	}
@@ -79,17 +78,19 @@ func readParents(list string) strays {
 
 // namedCommits returns every name or object id the checkout's admin folder
 // holds that may be of a commit. What is none is sorted out by git.
-func (c *checkout) namedCommits() ([]string, error) {
-	ids := map[string]bool{"refs/heads/" + c.branch: true}
-	if rev := c.headRev(); rev != "" {
-		ids[rev] = true
+func (c *checkout) namedCommits(ctx context.Context) ([]string, error) {
+	ids := map[string]bool{branchRef(c.branch): true}
+	rev, err := c.headRev(ctx)
+	if err != nil {
+		return nil, err
 	}
+	ids[rev] = true
 	if !c.repo.files {
 		for _, name := range []string{"HEAD", "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD"} {
 			ids[name] = true
 		}
 	}
-	err := filepath.WalkDir(c.gitDir, func(p string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(c.gitDir, func(p string, d fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(c.gitDir, p)
 		switch {
 		case err != nil || relErr != nil:
@@ -102,7 +103,7 @@ func (c *checkout) namedCommits() ([]string, error) {
 		case !d.Type().IsRegular(), !strings.ContainsRune(rel, filepath.Separator) && !isHeadFile(rel):
 			return nil
 		}
-		return addIDs(p, ids)
+		return c.repo.addIDs(p, ids)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look for commits no branch has: %w", err)
@@ -117,24 +118,14 @@ func (c *checkout) namedCommits() ([]string, error) {
 	return revs, nil
 }
 
-// headRev returns what the checkout's HEAD file names: a ref or an object id,
-// or "" if it is neither.
-func (c *checkout) headRev() string {
-	data, err := readSmall(filepath.Join(c.gitDir, "HEAD"))
-	if err != nil {
-		return ""
+// headRev returns what the checkout's HEAD names: a ref or an object id, or ""
+// if it is neither.
+func (c *checkout) headRev(ctx context.Context) (string, error) {
+	at, err := c.readHead(ctx)
+	if err != nil || at.oid != "" || !strings.HasPrefix(at.target, "refs/") || strings.ContainsAny(at.target, " \t\r\n^~:") {
+		return at.oid, err
 	}
-	text := strings.TrimSpace(string(data))
-	if ref, ok := strings.CutPrefix(text, "ref:"); ok {
-		if ref = strings.TrimSpace(ref); strings.HasPrefix(ref, "refs/") && !strings.ContainsAny(ref, " \n") {
-			return ref
-		}
-		return ""
-	}
-	if isID([]byte(text)) {
-		return text
-	}
-	return ""
+	return at.target, nil
 }
 
 // mayNameCommits says which folders of an admin folder hold the state of
@@ -155,9 +146,9 @@ func isHeadFile(name string) bool {
 }
 
 // addIDs adds every word of a file that is an object id.
-func addIDs(path string, ids map[string]bool) error {
+func (r *Repo) addIDs(path string, ids map[string]bool) error {
 	f, err := os.OpenFile(path, os.O_RDONLY|openNonblock, 0)
-	if errors.Is(err, fs.ErrNotExist) {
+	if missing(err) {
 		return nil
 	}
 	if err != nil {
@@ -169,7 +160,7 @@ func addIDs(path string, ids map[string]bool) error {
 	for {
 		b, err := in.ReadByte()
 		if err != nil || b <= ' ' {
-			if isID(word) {
+			if r.isOID(string(word)) {
 				ids[string(word)] = true
 			}
 			word = word[:0]
@@ -183,21 +174,6 @@ func addIDs(path string, ids map[string]bool) error {
 			return err
 		}
 	}
-}
-
-// isID reports whether word is a full object id.
-func isID(word []byte) bool {
-	return (len(word) == 40 || len(word) == 64) && len(bytes.Trim(word, "0123456789abcdef")) == 0
-}
-
-// readSmall reads a regular file of at most 64 KiB.
-func readSmall(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|openNonblock, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, 64<<10))
 }
 
 // harden writes into a pack, synced to the disk, what git did not sync when

@@ -134,7 +134,7 @@ func TestAStreamThatIsCutAnywhereMakesNoRef(t *testing.T) {
 		require.NoError(t, step(t.Context()))
 	}
 	var stream bytes.Buffer
-	rec := &salvageRecord{n: 1, namespace: "_base", ref: "refs/agl/salvage/job/_base/1", parents: []string{b.head}, made: time.Now(), stages: []int{0}}
+	rec := &salvageRecord{n: 1, namespace: "_base", ref: "refs/agl/salvage/job/_base/1", parents: []string{b.head}, made: time.Now(), sides: []string{"index stage 0"}}
 	require.NoError(t, s.stream(newImportStream(&stream), rec))
 	feed := func(data []byte) error {
 		cmd := exec.Command("git", "fast-import", "--quiet", "--date-format=raw")

@@ -50,7 +50,7 @@ func FuzzAMessageIsReadAsItWasWritten(f *testing.F) {
 	f.Fuzz(func(t *testing.T, reason, nested, note string, paths int) {
 		want := salvageRecord{
 			parents: []string{"0123", "4567", "89ab"}, namespace: "_base", reason: reason, made: time.Unix(1700000000, 123e6).UTC(),
-			paths: paths, stages: []int{2}, strays: []string{"89ab"}, nested: []string{nested, "x"}, notes: []string{note},
+			paths: paths, sides: []string{"index stage 2"}, strays: []string{"89ab"}, nested: []string{nested, "x"}, notes: []string{note},
 		}
 		got := salvageRecord{parents: want.parents}
 		require.NoError(t, got.readMessage(want.message("job")))

@@ -65,9 +65,35 @@ func TestTheStagesOfAnUnfinishedMergeAreKept(t *testing.T) {
 		stages[b.gitIn(b.main, "log", "-1", "--format=%s", parent)] = b.filesOf(b.main, parent)["a"]
 	}
 	require.Equal(t, map[string]string{
-		"first": "base\n", "ours": "ours\n", "stage 3 of the index": "theirs\n",
+		"first": "base\n", "ours": "ours\n", "index stage 3": "theirs\n", "unfinished operation": "",
 	}, stages, "stages 1 and 2 are in commits that are kept")
 	require.Equal(t, []string{ours}, s.Commits, "theirs is on a branch that stays")
+}
+
+func TestTheStateOfAnUnfinishedOperationIsKept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, map[string]string{"a": "1\n"})
+	_, err := b.tryGit(b.dir, "am", "--keep-cr", b.mail("no such file\n"))
+	require.Error(t, err)
+	b.agent("checkout", "-q", "--", ".")
+	writeInto(t, b.gitDir, "rebase-apply/odd\xff\n", "x")
+	writeInto(t, b.gitDir, "rebase-apply/link", "->/etc/passwd")
+	s := b.keep()
+	require.Equal(t, "x", b.filesOf(b.main, s.Ref+"^2")["rebase-apply/odd\xff\n"])
+	require.Empty(t, s.Index)
+	parent := b.gitIn(b.main, "rev-parse", s.Ref+"^2")
+	require.Equal(t, "unfinished operation", b.gitIn(b.main, "log", "-1", "--format=%s", parent))
+	require.Contains(t, b.filesOf(b.main, parent)["rebase-apply/0001"], "no such file")
+	require.Equal(t, s, b.keep())
+}
+
+// mail writes a patch that does not apply, as from a mailbox.
+func (b *bench) mail(line string) string {
+	name := filepath.Join(b.t.TempDir(), "mail")
+	text := "From 0123456789012345678901234567890123456789 Mon Sep 17 00:00:00 2001\nFrom: Ann <ann@localhost>\n" +
+		"Subject: [PATCH] x\n\n---\ndiff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-" + line + "+other\n"
+	require.NoError(b.t, os.WriteFile(name, []byte(text), 0o644))
+	return name
 }
 
 func TestCommitsThatOnlyTheCheckoutLeadsToAreKept(t *testing.T) {

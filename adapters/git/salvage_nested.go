@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,28 +18,15 @@ import (
 // what it is configured to.
 const foreignGit = "foreign.git"
 
-// salvageForeign moves what is at the checkout's .git into a salvage of its own.
-// It is for a .git that is not the one the checkout was made with.
+// salvageForeign moves what is at the checkout's .git into a salvage of its
+// own. It is for a .git that is not the one the checkout was made with.
 func (c *checkout) salvageForeign(ctx context.Context, head, reason string) (*ports.Salvage, error) {
-	op := fmt.Sprintf("move the foreign .git of %s/%s aside", c.label, c.namespace)
-	past, err := c.repo.salvages(ctx, c.label)
-	if err != nil {
-		return nil, c.repo.fault(op, err)
-	}
-	last := 0
-	for _, p := range past {
-		last = max(last, p.n)
-	}
-	scratch, err := c.newScratch()
-	if err != nil {
-		return nil, ports.Unavailable.Errorf(op, "make a folder for the work: %w", err)
-	}
-	s := &salvager{checkout: c, scratch: scratch, head: head, found: &contents{nested: []string{foreignGit}}, from: map[string]string{foreignGit: ".git"}}
-	rec, err := s.record(ctx, last, reason)
-	if err = errors.Join(err, scratch.remove()); err != nil {
-		return nil, c.repo.fault(op, err)
-	}
-	return c.repo.publicSalvage(c.label, rec), nil
+	return c.salvageWith(ctx, head, reason, func(s *salvager) []step {
+		return []step{func(context.Context) error {
+			s.found.nested, s.from = []string{foreignGit}, map[string]string{foreignGit: ".git"}
+			return nil
+		}}
+	})
 }
 
 // moveNested moves the repositories in the checkout to the salvage's folder.
@@ -83,7 +69,7 @@ func (c *checkout) relink(from, to string) error {
 	if info, err := os.Lstat(to); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	text, err := readSmall(to)
+	text, err := readRegular(to, 64<<10)
 	if err != nil {
 		return err
 	}
@@ -108,10 +94,10 @@ func (c *checkout) relink(from, to string) error {
 	if filepath.Dir(target) != filepath.Join(c.repo.common, "worktrees") {
 		return nil
 	}
-	if text, err := readSmall(registered); err != nil || strings.TrimSpace(string(text)) != from {
+	if text, err := readRegular(registered, 64<<10); err != nil || strings.TrimSpace(string(text)) != from {
 		return nil
 	}
-	return writeAtomic(registered, []byte(to+"\n"))
+	return replaceFile(registered, to+"\n")
 }
 
 // absorb puts a git directory in the place of the file that named it.
@@ -133,7 +119,7 @@ func absorb(gitDir, file string) error {
 // the checkout.
 func dropWorktreeSetting(config string) error {
 	text, err := os.ReadFile(config)
-	if errors.Is(err, fs.ErrNotExist) {
+	if missing(err) {
 		return nil
 	}
 	if err != nil {
@@ -146,14 +132,5 @@ func dropWorktreeSetting(config string) error {
 		}
 		kept.WriteString(line)
 	}
-	return writeAtomic(config, []byte(kept.String()))
-}
-
-// writeAtomic replaces a file.
-func writeAtomic(path string, data []byte) error {
-	tmp := path + ".agl-new"
-	if err := os.WriteFile(tmp, data, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(tmp, path)
+	return replaceFile(config, kept.String())
 }

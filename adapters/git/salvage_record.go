@@ -27,14 +27,11 @@ type salvageRecord struct {
 	reason string
 	made   time.Time
 	paths  int
-	stages []int    // which stages of the index are parents, in order, from the second on
+	sides  []string // what the parents from the second on hold
 	strays []string // the last parents
 	nested []string // paths in the checkout
 	notes  []string
 }
-
-// labelBytes are what a label consists of.
-const labelBytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
 func salvagePrefix(label string) string { return "refs/agl/salvage/" + label + "/" }
 
@@ -47,7 +44,7 @@ const (
 	trailerReason    = "AGL-Reason"
 	trailerMade      = "AGL-Made"
 	trailerPaths     = "AGL-Paths"
-	trailerIndex     = "AGL-Index" // the stage that the next parent holds
+	trailerSide      = "AGL-Parent" // what the next parent holds
 	trailerStray     = "AGL-Stray"
 	trailerNested    = "AGL-Nested"
 	trailerNote      = "AGL-Note"
@@ -58,8 +55,8 @@ func (s *salvageRecord) message(label string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "salvage of %s/%s: %s\n\n", label, s.namespace, ports.Clip(ports.Printable(s.reason), 100))
 	fmt.Fprintf(&b, "The files as they were before the checkout was put back to %s.\n", s.parents[0])
-	if len(s.stages) > 0 {
-		b.WriteString("The second parent is the index, where it differed from both.\n")
+	for i, side := range s.sides {
+		fmt.Fprintf(&b, "Parent %d is the %s.\n", i+2, side)
 	}
 	if len(s.strays) > 0 {
 		b.WriteString("The last parents are commits that no branch or tag reached.\n")
@@ -72,8 +69,8 @@ func (s *salvageRecord) message(label string) string {
 	line(trailerReason, strconv.Quote(s.reason))
 	line(trailerMade, s.made.Format(time.RFC3339Nano))
 	line(trailerPaths, strconv.Itoa(s.paths))
-	for _, stage := range s.stages {
-		line(trailerIndex, strconv.Itoa(stage))
+	for _, side := range s.sides {
+		line(trailerSide, side)
 	}
 	for _, id := range s.strays {
 		line(trailerStray, id)
@@ -109,12 +106,8 @@ func (s *salvageRecord) readMessage(message string) error {
 			s.made, err = time.Parse(time.RFC3339Nano, value)
 		case trailerPaths:
 			s.paths, err = strconv.Atoi(value)
-		case trailerIndex:
-			var stage int
-			stage, err = strconv.Atoi(value)
-			if s.stages = append(s.stages, stage); err == nil && (stage < 0 || stage > 3) {
-				err = errors.New("no such stage")
-			}
+		case trailerSide:
+			s.sides = append(s.sides, value)
 		case trailerStray:
 			s.strays = append(s.strays, value)
 		case trailerNested:
@@ -129,7 +122,7 @@ func (s *salvageRecord) readMessage(message string) error {
 	switch {
 	case !known:
 		return errors.New("it was not written by AGL")
-	case len(s.parents) < 1+len(s.stages)+len(s.strays):
+	case len(s.parents) < 1+len(s.sides)+len(s.strays):
 		return errors.New("it has fewer parents than it says")
 	}
 	return nil
@@ -145,7 +138,7 @@ func appendUnquoted(to *[]string, quoted string) error {
 // below the run's salvage refs that AGL did not write is among it, with the
 // reason saying so.
 func (r *Repo) salvages(ctx context.Context, label string) ([]*salvageRecord, error) {
-	if strings.Trim(label, labelBytes) != "" || strings.Trim(label, ".") == "" {
+	if checkName(label) != nil {
 		return nil, nil // no run has such a label; as a pattern or a path it would lead elsewhere
 	}
 	prefix := salvagePrefix(label)
@@ -162,7 +155,7 @@ func (r *Repo) salvages(ctx context.Context, label string) ([]*salvageRecord, er
 			ref: strings.TrimPrefix(fields[0], "\n"), commit: fields[1], parents: strings.Fields(fields[2]),
 		}
 		namespace, number, ok := cutLast(strings.TrimPrefix(s.ref, prefix))
-		if s.n, err = strconv.Atoi(number); err != nil || !ok || s.n < 1 || strconv.Itoa(s.n) != number {
+		if s.n = salvageNumber(number); s.n == 0 || !ok {
 			continue // not a name AGL gives
 		}
 		if err := s.readMessage(fields[3]); err != nil {
@@ -186,7 +179,7 @@ func (r *Repo) publicSalvage(label string, s *salvageRecord) *ports.Salvage {
 		N: s.n, Namespace: s.namespace, Ref: s.ref, Commit: s.commit, Reason: s.reason,
 		Paths: s.paths, Made: s.made, Commits: s.strays, Notes: s.notes,
 	}
-	if len(s.stages) > 0 {
+	if len(s.sides) > 0 && s.sides[0] != operationState {
 		p.Index = s.parents[1]
 	}
 	for _, nested := range s.nested {
@@ -212,6 +205,16 @@ func (r *Repo) nestedPath(label string, n int, path string) string {
 	return filepath.Join(r.salvageFolder(label, n), "nested", filepath.FromSlash(path))
 }
 
+// salvageNumber reads the number in the name of a ref or folder; 0 if AGL
+// would not give it.
+func salvageNumber(name string) int {
+	n, err := strconv.Atoi(name)
+	if err != nil || n < 1 || n > 1e9 || strconv.Itoa(n) != name {
+		return 0
+	}
+	return n
+}
+
 // claimSalvage takes the next number of a run by making its folder. after is
 // the highest a ref has: another AGL_HOME may have made it.
 func (r *Repo) claimSalvage(label string, after int) (int, error) {
@@ -224,9 +227,7 @@ func (r *Repo) claimSalvage(label string, after int) (int, error) {
 		return 0, err
 	}
 	for _, e := range entries {
-		if n, err := strconv.Atoi(e.Name()); err == nil {
-			after = max(after, n)
-		}
+		after = max(after, salvageNumber(e.Name()))
 	}
 	for n := after + 1; ; n++ {
 		err := os.Mkdir(r.salvageFolder(label, n), 0o755)

@@ -1,9 +1,11 @@
 package git
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -246,6 +248,38 @@ func TestNumbersCountOverTheRunAndAreNotGivenAgain(t *testing.T) {
 	s, err = elsewhere.salvage(t.Context(), b.head, "x")
 	require.NoError(t, err)
 	require.Equal(t, 1, s.N)
+}
+
+func TestNamespacesCanBeSalvagedAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, map[string]string{"a": "1"})
+	b.gitIn(b.main, "update-ref", "refs/agl/salvage/job/_base/9223372036854775807", b.head) // planted: no number of AGL's
+	const n = 4
+	var (
+		wg      sync.WaitGroup
+		numbers [n]int
+		errs    [n]error
+	)
+	for i := range n {
+		c := *b.checkout
+		c.namespace = fmt.Sprintf("child%d", i)
+		c.branch, c.dir = "agl/_work/job/"+c.namespace, filepath.Join(filepath.Dir(b.dir), c.namespace)
+		b.gitIn(b.main, "worktree", "add", "-q", "-b", c.branch, c.dir)
+		c.gitDir = b.gitIn(c.dir, "rev-parse", "--absolute-git-dir")
+		writeInto(t, c.dir, "a", c.namespace)
+		wg.Go(func() {
+			s, err := c.salvage(t.Context(), b.head, "x")
+			if errs[i] = err; err == nil {
+				numbers[i] = s.N
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, [n]error{}, errs)
+	require.ElementsMatch(t, []int{1, 2, 3, 4}, numbers)
+	for _, s := range b.list() {
+		require.Equal(t, s.Namespace, b.written(s.N)["a"])
+	}
 }
 
 func TestASalvageNeedsNoIdentity(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// openNonblock keeps the opening of a pipe from waiting for its other end.
+// openNonblock keeps an open from waiting at a pipe an agent made.
 const openNonblock = syscall.O_NONBLOCK
 
 // otherFilesystem reports whether a rename failed because its ends are on two

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// openNonblock is nothing where there are no pipes among the files.
+// openNonblock is not needed: there are no pipes among files here.
 const openNonblock = 0
 
 // otherFilesystem reports whether a rename failed because its ends are on two
