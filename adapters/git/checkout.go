@@ -48,7 +48,7 @@ func (c *checkout) Inspect(ctx context.Context, head string) (ports.Changes, err
 		return spoiled, nil
 	}
 	st, err := c.status(ctx)
-	if badIndex(err) {
+	if badIndex(err) || noSuchObject(err) {
 		return spoiled, nil
 	}
 	if err != nil {

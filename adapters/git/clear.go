@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,7 +35,7 @@ func (w *worktrees) clear(ctx context.Context, branches map[string]string) (port
 	if err != nil {
 		return cleared, err
 	}
-	if err := w.mayRemove(checkouts, tips); err != nil {
+	if err := w.mayRemove(ctx, checkouts, tips); err != nil {
 		return cleared, err
 	}
 	for _, c := range checkouts {
@@ -101,8 +102,11 @@ func (w *worktrees) checkouts() ([]*checkout, error) {
 	}
 	for _, e := range entries {
 		namespace := e.Name()
-		if noted, ok := strings.CutPrefix(strings.TrimSuffix(namespace, ".gitdir"), "."); ok {
-			namespace = noted
+		if noted, ok := strings.CutPrefix(namespace, "."); ok { // a note, or what a killed writing of one left
+			namespace, ok = strings.CutSuffix(strings.TrimSuffix(noted, ".new"), ".gitdir")
+			if !ok {
+				continue
+			}
 		}
 		if checkName(namespace) != nil {
 			continue
@@ -115,7 +119,7 @@ func (w *worktrees) checkouts() ([]*checkout, error) {
 		if n.id != "" {
 			c.gitDir = w.repo.adminDir(n.id)
 		}
-		if c.gitDir == "" && !n.exists {
+		if c.gitDir == "" && !n.exists && isDir(c.dir) {
 			delete(byName, namespace) // not AGL's: it stays
 		}
 	}
@@ -137,48 +141,33 @@ func (w *worktrees) branch(namespace string) string {
 
 // mayRemove refuses to go on while somebody else has a hold on what would be
 // removed: a locked worktree, or a branch that is checked out elsewhere.
-func (w *worktrees) mayRemove(checkouts []*checkout, tips []ports.Tip) error {
+func (w *worktrees) mayRemove(ctx context.Context, checkouts []*checkout, tips []ports.Tip) error {
 	own := make(map[string]bool)
 	for _, c := range checkouts {
+		own[c.dir] = true
 		if c.gitDir == "" {
 			continue
 		}
-		own[c.gitDir] = true
 		if reason, foreign := c.foreignLock(c.gitDir); foreign {
 			return ports.Conflicted.Errorf("", "the worktree %s is locked (%s); unlock it with git worktree unlock",
 				c.dir, ports.Clip(ports.Printable(reason), 200))
 		}
 	}
-	dirs := []string{w.repo.common}
-	entries, err := os.ReadDir(filepath.Join(w.repo.common, "worktrees"))
-	if err != nil && !missing(err) {
+	out, err := w.run(ctx, call{read: true, args: []string{"worktree", "list", "--porcelain", "-z"}})
+	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		dirs = append(dirs, w.repo.adminDir(e.Name()))
-	}
-	for _, dir := range dirs {
-		data, err := readRegular(filepath.Join(dir, "HEAD"), 4096)
-		if err != nil || own[dir] {
-			continue
+	dir := ""
+	for line := range strings.SplitSeq(string(out), "\x00") {
+		if path, ok := strings.CutPrefix(line, "worktree "); ok {
+			dir = path
 		}
-		target := w.repo.parseRef(string(data)).target
-		for _, tip := range tips {
-			if target == branchRef(tip.Branch) {
-				return ports.Conflicted.Errorf("", "branch %s is checked out in another worktree (%s); switch that to another branch first",
-					tip.Branch, checkedOut(dir))
-			}
+		name, ok := strings.CutPrefix(line, "branch refs/heads/")
+		if ok && !own[dir] && slices.ContainsFunc(tips, func(t ports.Tip) bool { return t.Branch == name }) {
+			return ports.Conflicted.Errorf("", "branch %s is checked out in another worktree (%s); switch that to another branch first", name, dir)
 		}
 	}
 	return nil
-}
-
-// checkedOut is the directory that an admin folder is for.
-func checkedOut(admin string) string {
-	if data, err := readRegular(filepath.Join(admin, "gitdir"), 64<<10); err == nil {
-		return filepath.Dir(strings.TrimSpace(string(data)))
-	}
-	return filepath.Dir(admin)
 }
 
 // remove removes a checkout and its registration.
@@ -210,25 +199,27 @@ func (c *checkout) remove(ctx context.Context, w *worktrees) error {
 			return err
 		}
 	}
-	if err := os.Remove(c.notePath()); err != nil && !missing(err) {
-		return err
+	for _, path := range []string{c.notePath() + ".new", c.notePath()} {
+		if err := os.Remove(path); err != nil && !missing(err) {
+			return err
+		}
 	}
 	return nil
 }
 
 // keepWork salvages what is in the checkout and in no commit.
 func (c *checkout) keepWork(ctx context.Context) error {
+	head, err := c.repo.branchAt(ctx, c.branch)
+	if err != nil {
+		return err
+	}
 	if len(c.damage()) > 0 {
-		head, err := c.repo.branchAt(ctx, c.branch)
-		if err != nil {
-			return err
-		}
 		if _, err := c.repair(ctx, head); err != nil {
 			return err
 		}
 	}
 	var done ports.PutBack
-	_, st, err := c.look(ctx, &done)
+	_, st, err := c.look(ctx, head, &done)
 	if err != nil {
 		return err
 	}
@@ -249,7 +240,18 @@ func (c *checkout) deregister(ctx context.Context, w *worktrees) error {
 		return err
 	}
 	defer unlock()
-	_, err = w.run(ctx, call{long: true, args: []string{"worktree", "remove", "--force", c.dir}, files: []*os.File{held}})
+	remove := call{long: true, args: []string{"worktree", "remove", "--force", c.dir}, files: []*os.File{held}}
+	_, err = w.run(ctx, remove)
+	if !notPermitted(err) {
+		return err
+	}
+	if _, repairErr := c.repair(ctx, ""); repairErr != nil { // git wants a whole one to go on
+		return errors.Join(err, repairErr)
+	}
+	if openErr := openFolders(c.dir); openErr != nil {
+		return errors.Join(err, openErr)
+	}
+	_, err = w.run(ctx, remove)
 	return err
 }
 

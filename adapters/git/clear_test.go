@@ -213,28 +213,3 @@ func TestMovingABranchIsACompareAndSwap(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, w.base, at)
 }
-
-// A10.
-func TestALockOnTheRunsBranchIsMovedAsideOnlyIfNobodyHoldsIt(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.checkout()
-	w.git(w.dir, "commit", "-q", "--allow-empty", "-m", "second")
-	second := w.git(w.dir, "rev-parse", "HEAD")
-	path := filepath.Join(w.dir, ".git/refs/heads/agl", label+".lock")
-	lock, err := os.Create(path)
-	require.NoError(t, err)
-	err = w.attach().Move(t.Context(), "agl/"+label, w.base, second)
-	require.ErrorIs(t, err, ports.Unavailable)
-	require.ErrorContains(t, err, path)
-	require.ErrorContains(t, err, "has been there for")
-	require.NoError(t, lock.Close())
-	require.NoError(t, w.attach().Move(t.Context(), "agl/"+label, w.base, second))
-	require.False(t, w.exists(path))
-
-	foreign := filepath.Join(w.dir, ".git/refs/heads/agl/other.lock") // another run's
-	w.write(foreign, "")
-	err = w.attach().Move(t.Context(), "agl/other", "", second)
-	require.ErrorIs(t, err, ports.Unavailable)
-	require.True(t, w.exists(foreign))
-}

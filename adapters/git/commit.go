@@ -136,6 +136,9 @@ func (c *checkout) ownTip(ctx context.Context, was heads, head string) (string, 
 			continue
 		}
 		ok, err := c.repo.descends(ctx, tip, head)
+		if noSuchObject(err) {
+			return "", &ports.RejectedError{Reasons: []string{"its branch or HEAD is at " + tip + ", which is no commit"}}
+		}
 		if err != nil {
 			return "", err
 		}

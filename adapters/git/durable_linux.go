@@ -1,3 +1,5 @@
+//go:build amd64 || arm64 || 386 || riscv64 || loong64 || s390x
+
 package git
 
 import (

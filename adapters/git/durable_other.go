@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux || !(amd64 || arm64 || 386 || riscv64 || loong64 || s390x)
 
 package git
 

@@ -55,6 +55,12 @@ func (r *Repo) fault(op string, err error) error {
 	return ports.Unexpected.Errorf(op, "%w", err)
 }
 
+// noSuchObject reports whether a git call failed for want of an object.
+func noSuchObject(err error) bool {
+	var exit *exitError
+	return errors.As(err, &exit) && noObject.MatchString(exit.Stderr)
+}
+
 // lockAge says how long a lock file has been there.
 func lockAge(path string) string {
 	info, err := os.Lstat(path)

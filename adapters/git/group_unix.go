@@ -21,3 +21,6 @@ func signalGroup(p *os.Process, kill bool) error {
 	}
 	return syscall.Kill(-p.Pid, sig)
 }
+
+// inherit leaves files open in cmd.
+func inherit(cmd *exec.Cmd, files []*os.File) { cmd.ExtraFiles = files }

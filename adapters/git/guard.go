@@ -232,6 +232,7 @@ func (r *Repo) configFiles(admin string) []string {
 // in a checkout; any change of one counts.
 func (r *Repo) otherFiles(admin string) []string {
 	files := []string{
+		filepath.Join(r.common, "commondir"), // there is none, but git would follow it
 		filepath.Join(admin, "commondir"),
 		filepath.Join(admin, "gitdir"),
 		filepath.Join(r.common, "objects", "info", "alternates"),

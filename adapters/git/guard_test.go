@@ -3,9 +3,9 @@ package git_test
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,8 +21,10 @@ func TestWhatMakesGitRunProgramsOrLookElsewhereIsTampering(t *testing.T) {
 		want   string // what the error must name
 	}{
 		"core.worktree": {func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "core.worktree", w.home) }, "core.worktree"},
-		"core.fsmonitor": {func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "core.fsmonitor", "./evil.sh") },
-			`core.fsmonitor in REPO/.git/config is now "./evil.sh"`},
+		"core.fsmonitor": {
+			func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "core.fsmonitor", "./evil.sh") },
+			`core.fsmonitor in REPO/.git/config is now "./evil.sh"`,
+		},
 		"core.hooksPath":    {func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "core.hooksPath", "x") }, "core.hookspath"},
 		"core.sshCommand":   {func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "core.sshCommand", "x") }, "core.sshcommand"},
 		"core.bare":         {func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "core.bare", "true") }, "core.bare"},
@@ -53,16 +55,17 @@ func TestWhatMakesGitRunProgramsOrLookElsewhereIsTampering(t *testing.T) {
 		"a hook": {func(w *world, _ ports.Workspace) {
 			w.write(filepath.Join(w.dir, ".git/hooks/post-commit"), "#!/bin/sh")
 		}, "hooks/post-commit was added"},
-		"an alternate":             {func(w *world, _ ports.Workspace) { w.write(filepath.Join(w.dir, ".git/objects/info/alternates"), "/x") }, "alternates"},
-		"commondir":                {func(w *world, ws ports.Workspace) { w.write(filepath.Join(w.adminDir(ws), "commondir"), "/x") }, "commondir"},
-		"gitdir":                   {func(w *world, ws ports.Workspace) { w.write(filepath.Join(w.adminDir(ws), "gitdir"), "/x/.git") }, "gitdir"},
-		"a config git cannot read": {func(w *world, ws ports.Workspace) { w.write(filepath.Join(w.dir, ".git/config"), "[core\n") }, ".git/config"},
+		"an alternate":                  {func(w *world, _ ports.Workspace) { w.write(filepath.Join(w.dir, ".git/objects/info/alternates"), "/x") }, "alternates"},
+		"commondir":                     {func(w *world, ws ports.Workspace) { w.write(filepath.Join(w.adminDir(ws), "commondir"), "/x") }, "commondir"},
+		"a commondir of the repository": {func(w *world, _ ports.Workspace) { w.write(filepath.Join(w.dir, ".git/commondir"), "/x") }, ".git/commondir was added"},
+		"gitdir":                        {func(w *world, ws ports.Workspace) { w.write(filepath.Join(w.adminDir(ws), "gitdir"), "/x/.git") }, "gitdir"},
+		"a config git cannot read":      {func(w *world, ws ports.Workspace) { w.write(filepath.Join(w.dir, ".git/config"), "[core\n") }, ".git/config"},
 		"a huge config": {func(w *world, ws ports.Workspace) {
 			w.write(filepath.Join(w.dir, ".git/config"), strings.Repeat("# padding\n", 1<<20))
 		}, ".git/config"},
 		"a pipe for a config": {func(w *world, ws ports.Workspace) {
 			require.NoError(t, os.Remove(filepath.Join(w.dir, ".git/config")))
-			require.NoError(t, syscall.Mkfifo(filepath.Join(w.dir, ".git/config"), 0o644))
+			require.NoError(t, exec.Command("mkfifo", filepath.Join(w.dir, ".git/config")).Run())
 		}, ".git/config"},
 		"control characters in a value": {func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "core.editor", "a\x1b[31mb") }, "a\uFFFD[31mb"},
 	} {

@@ -3,7 +3,6 @@ package git
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -41,11 +40,22 @@ func (c *checkout) heads(ctx context.Context) (heads, error) {
 	return h, err
 }
 
-// headUsable reports whether HEAD is in a form in which git recognises the
-// admin folder as one.
-func (c *checkout) headUsable() bool {
-	data, err := readRegular(filepath.Join(c.gitDir, "HEAD"), 4096)
-	return err == nil && c.repo.parseRef(string(data)) != ref{}
+// looseRef is the file the branch is in, if it is in one.
+func (c *checkout) looseRef() string {
+	return filepath.Join(c.repo.common, filepath.FromSlash(branchRef(c.branch)))
+}
+
+// refUsable reports whether a file holds what git accepts as a ref. One that
+// may be absent may also be a folder: git removes an empty one.
+func (c *checkout) refUsable(file string, absent bool) bool {
+	if !c.repo.files {
+		return absent || isRegular(file)
+	}
+	data, err := readRegular(file, 4096)
+	if err != nil {
+		return absent && (missing(err) || isDir(file))
+	}
+	return c.repo.parseRef(string(data)) != ref{}
 }
 
 // readHead reads what HEAD holds; nothing if git could not use it.
@@ -73,26 +83,4 @@ func (c *checkout) attach(ctx context.Context) error {
 		return err
 	}
 	return replaceFile(filepath.Join(c.gitDir, "HEAD"), "ref: "+branchRef(c.branch)+"\n")
-}
-
-// replaceFile writes a small file whole, in place of whatever has its name.
-func replaceFile(path, content string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".agl-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(content)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
 }

@@ -72,6 +72,14 @@ func (c *checkout) readopt(ctx context.Context, dir bool) error {
 	if err := c.unlock(c.gitDir); err != nil {
 		return err
 	}
+	if at := c.links()[1]; isDir(c.gitDir) { // the folder of the checkouts was moved
+		was, err := readRegular(at.path, 64<<10)
+		if err == nil && string(was) != at.holds && !isDir(filepath.Dir(strings.TrimSpace(string(was)))) {
+			if err := replaceFile(at.path, at.holds); err != nil {
+				return err
+			}
+		}
+	}
 	line, lineErr := readRegular(filepath.Join(c.dir, ".git"), 64<<10)
 	if !dir || lineErr != nil && !missing(lineErr) {
 		return nil

@@ -28,7 +28,7 @@ func (c *checkout) putBack(ctx context.Context, head, reason string) (done ports
 			return done, err
 		}
 	}
-	was, st, err := c.look(ctx, &done)
+	was, st, err := c.look(ctx, head, &done)
 	if err != nil {
 		return done, err
 	}
@@ -47,9 +47,10 @@ func (c *checkout) putBack(ctx context.Context, head, reason string) (done ports
 	return done, c.mustBeAt(ctx, head, &done)
 }
 
-// look reads heads and status. An index that git cannot read is moved aside
-// first.
-func (c *checkout) look(ctx context.Context, done *ports.PutBack) (heads, status, error) {
+// look reads heads and status. What keeps git from telling a status is put
+// right first: an index it cannot read is moved aside, and a branch or HEAD at
+// what is no commit is put back to head.
+func (c *checkout) look(ctx context.Context, head string, done *ports.PutBack) (heads, status, error) {
 	was, err := c.heads(ctx)
 	if err != nil {
 		return heads{}, status{}, err
@@ -61,8 +62,14 @@ func (c *checkout) look(ctx context.Context, done *ports.PutBack) (heads, status
 			return heads{}, status{}, err
 		}
 		done.Notes = append(done.Notes, "the index could not be read; it was moved to "+to)
-		st, err = c.status(ctx)
-		return was, st, err
+		return c.look(ctx, head, done)
+	}
+	if noSuchObject(err) && head != "" && !(was.attached && was.branch == head) {
+		if err := c.restoreRefs(ctx, was, head); err != nil {
+			return heads{}, status{}, err
+		}
+		done.Notes = append(done.Notes, "its branch or HEAD was at what is no commit; it is at "+head+" again")
+		return c.look(ctx, head, done)
 	}
 	return was, st, err
 }
@@ -85,8 +92,7 @@ func (c *checkout) reset(ctx context.Context, was heads, head string) error {
 	if err := c.restoreRefs(ctx, was, head); err != nil {
 		return err
 	}
-	_, err := c.run(ctx, call{long: true, args: []string{"reset", "--hard", "--quiet", head}})
-	return err
+	return c.insist(ctx, call{long: true, args: []string{"reset", "--hard", "--quiet", head}})
 }
 
 // cleanRounds is how often what was untracked may uncover more that is: each
@@ -122,7 +128,7 @@ func (c *checkout) clean(ctx context.Context, known []string, head, reason strin
 			kept[p] = true
 		}
 		before = st.untracked
-		if _, err := c.run(ctx, call{long: true, args: []string{"clean", "-f", "-d", "--quiet"}}); err != nil {
+		if err := c.insist(ctx, call{long: true, args: []string{"clean", "-f", "-d", "--quiet"}}); err != nil {
 			return err
 		}
 	}

@@ -76,57 +76,6 @@ func TestAWorktreeWithinTheCheckoutSurvives(t *testing.T) {
 	require.NotContains(t, w.git(w.dir, "worktree", "list", "--porcelain"), "prunable")
 }
 
-// A9: a lock that a process holds is respected, and nothing is cleaned.
-func TestALockedIndexStopsPuttingBackBeforeAnythingIsLost(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	ws := w.checkout()
-	w.write(filepath.Join(ws.Dir(), "a.txt"), "edited\n")
-	w.write(filepath.Join(ws.Dir(), "z.txt"), "new\n")
-	path := filepath.Join(w.adminDir(ws), "index.lock")
-	lock, err := os.Create(path)
-	require.NoError(t, err)
-	_, err = ws.PutBack(t.Context(), w.base, "test")
-	require.ErrorIs(t, err, ports.Unavailable)
-	require.ErrorContains(t, err, path)
-	require.ErrorContains(t, err, "has been there for")
-	require.Equal(t, "edited\n", w.read(filepath.Join(ws.Dir(), "a.txt")))
-	require.Equal(t, "new\n", w.read(filepath.Join(ws.Dir(), "z.txt")))
-	_, err = ws.Commit(t.Context(), commitSpec(w.base, "step"))
-	require.ErrorIs(t, err, ports.Unavailable)
-	require.ErrorContains(t, err, path)
-	require.True(t, w.exists(path))
-
-	require.NoError(t, lock.Close()) // its holder is gone: now it is moved aside
-	_, err = ws.PutBack(t.Context(), w.base, "test")
-	require.NoError(t, err)
-	whole(t, w, ws, w.base)
-	aside, err := filepath.Glob(filepath.Join(w.root, "salvage", label, "aside", "lock-*"))
-	require.NoError(t, err)
-	require.Len(t, aside, 1)
-}
-
-func TestALockIsNotMovedWhileAGitWorksInTheCheckout(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	ws := w.checkout()
-	w.write(filepath.Join(ws.Dir(), "a.txt"), "edited\n")
-	path := filepath.Join(w.adminDir(ws), "index.lock")
-	w.write(path, "")
-	busy := exec.CommandContext(t.Context(), "git", "cat-file", "--batch")
-	busy.Dir, busy.Env = ws.Dir(), w.env
-	stdin, err := busy.StdinPipe()
-	require.NoError(t, err)
-	require.NoError(t, busy.Start())
-	_, err = ws.PutBack(t.Context(), w.base, "test")
-	require.ErrorIs(t, err, ports.Unavailable)
-	require.True(t, w.exists(path))
-	require.NoError(t, stdin.Close())
-	require.NoError(t, busy.Wait())
-	_, err = ws.PutBack(t.Context(), w.base, "test")
-	require.NoError(t, err)
-}
-
 func TestWithoutTheRunLockNoLockFileIsMoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -179,6 +128,16 @@ func TestACheckoutThatAnAgentBrokeIsRepaired(t *testing.T) {
 		"its folder sent elsewhere": {func(t *testing.T, w *world, ws ports.Workspace) {
 			w.write(filepath.Join(w.adminDir(ws), "commondir"), w.home+"\n")
 		}, "commondir"},
+		"a link for its folder": {func(t *testing.T, w *world, ws ports.Workspace) {
+			admin := w.adminDir(ws)
+			require.NoError(t, os.Rename(admin, filepath.Join(w.root, "admin")))
+			require.NoError(t, os.Symlink(filepath.Join(w.root, "admin"), admin))
+		}, "worktrees/_base"},
+		"a link for the branches": {func(t *testing.T, w *world, _ ports.Workspace) {
+			agl := filepath.Join(w.dir, ".git/refs/heads/agl")
+			require.NoError(t, os.RemoveAll(agl))
+			require.NoError(t, os.Symlink(w.home, agl))
+		}, "refs/heads/agl is a link"},
 		"garbage in HEAD": {func(t *testing.T, w *world, ws ports.Workspace) {
 			w.write(filepath.Join(w.adminDir(ws), "HEAD"), "garbage\n")
 		}, "HEAD"},
@@ -190,6 +149,25 @@ func TestACheckoutThatAnAgentBrokeIsRepaired(t *testing.T) {
 		"garbage for an index": {func(t *testing.T, w *world, ws ports.Workspace) {
 			w.write(filepath.Join(w.adminDir(ws), "index"), strings.Repeat("garbage\n", 100))
 		}, "index"},
+		"a branch at no commit": {func(t *testing.T, w *world, ws ports.Workspace) {
+			w.write(filepath.Join(w.dir, ".git/refs/heads/agl", label), strings.Repeat("ab", 20)+"\n")
+		}, "no commit"},
+		"HEAD at no commit": {func(t *testing.T, w *world, ws ports.Workspace) {
+			w.write(filepath.Join(w.adminDir(ws), "HEAD"), strings.Repeat("ab", 20)+"\n")
+		}, ""},
+		"garbage in the branch": {func(t *testing.T, w *world, ws ports.Workspace) {
+			w.write(filepath.Join(w.dir, ".git/refs/heads/agl", label), "garbage\n")
+		}, "no commit id"},
+		"a pipe for the branch": {func(t *testing.T, w *world, ws ports.Workspace) {
+			path := filepath.Join(w.dir, ".git/refs/heads/agl", label)
+			require.NoError(t, os.Remove(path))
+			require.NoError(t, exec.Command("mkfifo", path).Run())
+		}, "no commit id"},
+		"a pipe for HEAD": {func(t *testing.T, w *world, ws ports.Workspace) {
+			path := filepath.Join(w.adminDir(ws), "HEAD")
+			require.NoError(t, os.Remove(path))
+			require.NoError(t, exec.Command("mkfifo", path).Run())
+		}, "HEAD"},
 		"a branch deleted": {func(t *testing.T, w *world, ws ports.Workspace) {
 			w.git(w.dir, "update-ref", "-d", "refs/heads/agl/"+label)
 		}, ""},
@@ -216,7 +194,7 @@ func TestACheckoutThatAnAgentBrokeIsRepaired(t *testing.T) {
 			}
 			done, err := ws.PutBack(t.Context(), w.base, "test")
 			require.NoError(t, err)
-			require.Equal(t, c.rejected != "", len(done.Notes) > 0, "what was repaired is told: %q", done.Notes)
+			require.False(t, c.rejected != "" && len(done.Notes) == 0, "what was repaired is not told")
 			whole(t, w, ws, w.base)
 			require.Equal(t, "gitdir: "+admin+"\n", w.read(filepath.Join(ws.Dir(), ".git")))
 			require.Equal(t, home, snapshot(t, w.home), "something outside the checkout changed")
@@ -308,4 +286,63 @@ func TestTheTreeHoldsTheFilesAndNothingOutside(t *testing.T) {
 		_, err := ws.Tree().Open(name)
 		require.Error(t, err, name)
 	}
+}
+
+// Some tools leave folders in which nothing can be removed.
+func TestFoldersThatAreNotWritableArePutBackAndCleared(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{"a.txt": "one\n", "dir/b.txt": "two\n", ".gitignore": "cache/\n"})
+	ws := w.checkout()
+	closeFolders := func() {
+		for _, dir := range []string{"mod/deep", "mod", "dir", "cache"} {
+			w.write(filepath.Join(ws.Dir(), dir, "x.txt"), "x\n")
+		}
+		for _, dir := range []string{"mod/deep", "mod", "dir", "cache"} {
+			require.NoError(t, os.Chmod(filepath.Join(ws.Dir(), dir), 0o555))
+			t.Cleanup(func() { _ = os.Chmod(filepath.Join(ws.Dir(), dir), 0o755) })
+		}
+	}
+	closeFolders()
+	done, err := ws.PutBack(t.Context(), w.base, "test")
+	require.NoError(t, err)
+	require.Equal(t, "x\n", kept(t, w, done.Salvage, "mod/deep/x.txt"))
+	whole(t, w, ws, w.base)
+	require.NoError(t, os.Chmod(filepath.Join(ws.Dir(), "cache"), 0o755))
+	closeFolders()
+	_, err = w.attach().Clear(t.Context(), map[string]string{"agl/" + label: w.base})
+	require.NoError(t, err)
+	require.False(t, w.exists(ws.Dir()))
+}
+
+func TestPuttingBackFollowsNoLinkOutOfTheCheckout(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	ws := w.checkout()
+	outside := filepath.Join(w.root, "outside")
+	w.write(filepath.Join(outside, "b.txt"), "outside\n")
+	w.write(filepath.Join(outside, "more.txt"), "outside\n")
+	require.NoError(t, os.RemoveAll(filepath.Join(ws.Dir(), "dir")))
+	require.NoError(t, os.Symlink(outside, filepath.Join(ws.Dir(), "dir")))
+	require.NoError(t, os.Symlink(outside, filepath.Join(ws.Dir(), "new")))
+	before := snapshot(t, outside)
+	_, err := ws.PutBack(t.Context(), w.base, "test")
+	require.NoError(t, err)
+	whole(t, w, ws, w.base)
+	require.Equal(t, before, snapshot(t, outside))
+}
+
+// A file git never gives back unchanged is no reason to stop.
+func TestARepositoryWhoseLineEndingsAreNotNormalisedCanBePutBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{"a.txt": "one\r\n"})
+	w.write(filepath.Join(w.dir, ".gitattributes"), "*.txt text\n")
+	w.git(w.dir, "add", ".gitattributes")
+	w.git(w.dir, "commit", "-q", "-m", "attributes")
+	w.base = w.git(w.dir, "rev-parse", "HEAD")
+	ws := w.checkout()
+	w.write(filepath.Join(ws.Dir(), "new.txt"), "new\n")
+	_, err := ws.PutBack(t.Context(), w.base, "test")
+	require.NoError(t, err)
+	require.Equal(t, "one\r\n", w.read(filepath.Join(ws.Dir(), "a.txt")))
+	require.False(t, w.exists(filepath.Join(ws.Dir(), "new.txt")))
 }

@@ -59,3 +59,22 @@ func isRegular(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().IsRegular()
 }
+
+// replaceFile writes a small file whole, in place of whatever has its name.
+// What a killed one leaves has a name of its own, and is overwritten by the
+// next.
+func replaceFile(path, content string) error {
+	next := path + ".new"
+	if err := os.Remove(next); err != nil && !missing(err) {
+		return err
+	}
+	f, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // which follows no link
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(content)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(next, path)
+	}
+	return err
+}

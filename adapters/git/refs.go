@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -42,16 +41,17 @@ func (r *Repo) readRef(ctx context.Context, name string) (ref, error) {
 	if !r.files {
 		return r.askRef(ctx, name)
 	}
-	data, err := os.ReadFile(filepath.Join(r.common, filepath.FromSlash(name)))
+	loose := filepath.Join(r.common, filepath.FromSlash(name))
+	data, err := readRegular(loose, 4096)
 	switch {
 	case err == nil:
 		return r.parseRef(string(data)), nil
-	case !missing(err) && !isDir(filepath.Join(r.common, filepath.FromSlash(name))):
+	case !missing(err) && !isDir(loose):
 		return ref{}, err
 	}
 	// git packs a ref before it removes the loose file, so this order misses nothing.
-	packed, err := os.ReadFile(filepath.Join(r.common, "packed-refs"))
-	if err != nil && !missing(err) {
+	packed, err := r.packedRefs()
+	if err != nil {
 		return ref{}, err
 	}
 	if end := bytes.Index(packed, []byte(" "+name+"\n")); end >= r.hexLen() {
@@ -60,6 +60,14 @@ func (r *Repo) readRef(ctx context.Context, name string) (ref, error) {
 		}
 	}
 	return ref{}, nil
+}
+
+func (r *Repo) packedRefs() ([]byte, error) {
+	data, err := readRegular(filepath.Join(r.common, "packed-refs"), 1<<30)
+	if missing(err) {
+		return nil, nil
+	}
+	return data, err
 }
 
 // askRef is readRef where only git can read refs.
@@ -173,8 +181,8 @@ func (r *Repo) commitOf(ctx context.Context, gitDir, name string) (string, error
 func (r *Repo) clash(ctx context.Context, branch string) (string, error) {
 	out := []byte(nil)
 	if r.files { // most repositories have neither a branch "agl" nor one below this one
-		packed, err := os.ReadFile(filepath.Join(r.common, "packed-refs"))
-		if err != nil && !missing(err) {
+		packed, err := r.packedRefs()
+		if err != nil {
 			return "", err
 		}
 		out = packed

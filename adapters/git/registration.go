@@ -77,7 +77,7 @@ func (c *checkout) lockReason() string { return "agl is making " + c.dir }
 // foreignLock returns the reason with which somebody else locked the worktree
 // of an admin folder.
 func (c *checkout) foreignLock(admin string) (reason string, foreign bool) {
-	data, err := os.ReadFile(filepath.Join(admin, "locked"))
+	data, err := readRegular(filepath.Join(admin, "locked"), 64<<10)
 	if err != nil {
 		return "", false
 	}
@@ -106,6 +106,12 @@ func (c *checkout) damage() []string {
 		return []string{c.dir + " is not a directory any more"}
 	}
 	var lines []string
+	if !isDir(c.gitDir) {
+		lines = append(lines, c.gitDir+" was replaced or removed")
+	}
+	if link := c.linkedRefs(); link != "" {
+		lines = append(lines, link+" is a link")
+	}
 	if line, err := readRegular(filepath.Join(c.dir, ".git"), 64<<10); err != nil || string(line) != c.gitLine() {
 		lines = append(lines, "its .git is not the file that AGL made; it was replaced or removed")
 	}
@@ -114,10 +120,25 @@ func (c *checkout) damage() []string {
 			lines = append(lines, link.path+" was replaced or removed")
 		}
 	}
-	if !c.headUsable() {
+	if !c.refUsable(filepath.Join(c.gitDir, "HEAD"), false) {
 		lines = append(lines, filepath.Join(c.gitDir, "HEAD")+" was replaced or removed")
 	}
+	if file := c.looseRef(); !c.refUsable(file, true) {
+		lines = append(lines, file+" holds no commit id")
+	}
 	return lines
+}
+
+// linkedRefs returns the first of AGL's own folders for refs that was replaced
+// by a link: a ref would be written where it leads.
+func (c *checkout) linkedRefs() string {
+	for _, name := range []string{"refs/heads/agl", "refs/heads/agl/_work", "refs/heads/agl/_work/" + c.label, "refs/agl", "refs/agl/keep", "refs/agl/salvage"} {
+		path := filepath.Join(c.repo.common, filepath.FromSlash(name))
+		if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+			return path
+		}
+	}
+	return ""
 }
 
 // A link is a file of the admin folder that names another place.
@@ -174,7 +195,17 @@ func (c *checkout) repair(ctx context.Context, head string) (notes []string, err
 			return notes, err
 		}
 	}
-	if file := filepath.Join(c.gitDir, "HEAD"); !c.headUsable() {
+	for link := c.linkedRefs(); link != ""; link = c.linkedRefs() {
+		if err := aside(link, "refs"); err != nil {
+			return notes, err
+		}
+	}
+	if file := c.looseRef(); !c.refUsable(file, true) {
+		if err := aside(file, "branch"); err != nil {
+			return notes, err
+		}
+	}
+	if file := filepath.Join(c.gitDir, "HEAD"); !c.refUsable(file, false) {
 		if err := aside(file, "HEAD"); err != nil {
 			return notes, err
 		}

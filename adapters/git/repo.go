@@ -16,7 +16,7 @@ import (
 type Options struct {
 	Repo       string        // any directory in the repository, or a git directory
 	Trees      string        // absolute: where the checkouts go, outside the repository
-	SalvageDir string        // absolute: where nested repositories are moved to, <SalvageDir>/<label>/…
+	SalvageDir string        // absolute: where what is moved out of a checkout goes, <SalvageDir>/<label>/…: nested repositories, lock files
 	Deadline   time.Duration // for each git call; 0 means two minutes
 	Env        []string      // the environment git children start from; nil means this process's
 }
@@ -111,6 +111,11 @@ func (r *Repo) discover(ctx context.Context, dir string) error {
 	config, err := r.parsed.parse(ctx, r, path, data)
 	if err != nil {
 		return err
+	}
+	for _, path := range r.configFiles(gitDir) { // so that the first Guard costs no process
+		if data, err := readLinked(path, configLimit); err == nil {
+			_, _ = r.parsed.parse(ctx, r, path, data) // Guard says what is wrong with it
+		}
 	}
 	storage := config.all["extensions.refstorage"]
 	r.files = storage == "" || storage == "files"

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 type call struct {
 	discover string // only in Open: where git looks for the repository itself
 	gitDir   string // --git-dir; empty means the common directory
-	workTree string // --work-tree and the working directory; empty means none
+	workTree string // --work-tree and the working directory; empty for calls that need none
 	stdin    io.Reader
 	stdout   io.Writer // where standard output is streamed; nil means that run returns it
 	stderr   io.Writer // gets a copy of standard error; may be nil
@@ -132,8 +133,10 @@ func (r *Repo) run(ctx context.Context, c call) ([]byte, error) {
 		args = append(args, "--git-dir="+dir)
 	}
 	if c.workTree != "" {
-		args = append(args, "--work-tree="+c.workTree)
 		dir = c.workTree
+	}
+	if c.discover == "" { // without one, git goes where core.worktree says
+		args = append(args, "--work-tree="+dir)
 	}
 	limit := r.deadline
 	if c.long {
@@ -154,7 +157,7 @@ func (r *Repo) run(ctx context.Context, c call) ([]byte, error) {
 	if c.stderr != nil {
 		cmd.Stderr = io.MultiWriter(stderr, c.stderr)
 	}
-	cmd.ExtraFiles = c.files
+	inherit(cmd, c.files)
 	err := runGroup(cmd)
 	switch {
 	case err == nil:
@@ -218,7 +221,7 @@ func (t *tail) String() string { return string(t.buf[max(0, len(t.buf)-t.limit):
 func lookGit(env []string) (string, error) {
 	path := ""
 	for _, entry := range env {
-		if value, ok := strings.CutPrefix(entry, "PATH="); ok {
+		if name, value, _ := strings.Cut(entry, "="); name == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(name, "PATH") {
 			path = value
 		}
 	}

@@ -153,7 +153,13 @@ func childPlace(name string) ports.Place {
 // checkout opens the run's own checkout at the first commit.
 func (w *world) checkout() ports.Workspace {
 	w.t.Helper()
-	ws, err := w.attach().Open(w.t.Context(), basePlace(), w.base)
+	return w.checkoutAt(w.base)
+}
+
+// checkoutAt opens the run's own checkout at head.
+func (w *world) checkoutAt(head string) ports.Workspace {
+	w.t.Helper()
+	ws, err := w.attach().Open(w.t.Context(), basePlace(), head)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -1,0 +1,162 @@
+//go:build unix
+
+package git_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/agl/adapters/git"
+)
+
+// killedSteps is how many commits the killed process makes before it clears.
+const killedSteps = 5
+
+func TestMain(m *testing.M) {
+	if root := os.Getenv("AGL_TEST_KILLED"); root != "" {
+		if err := runUntilKilled(context.Background(), root); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// runUntilKilled does what an engine does to a repository, from wherever an
+// earlier process was killed: root/record is its journal, "<old> <new>".
+func runUntilKilled(ctx context.Context, root string) error {
+	lock, err := os.OpenFile(filepath.Join(root, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil { // free when the last git child has ended
+		return err
+	}
+	repo, err := git.Open(ctx, git.Options{
+		Repo: filepath.Join(root, "repo"), Trees: filepath.Join(root, "trees"), SalvageDir: filepath.Join(root, "salvage"),
+	})
+	if err != nil {
+		return err
+	}
+	trees, err := repo.Attach(ctx, label, fileLock{lock})
+	if err != nil {
+		return err
+	}
+	record := filepath.Join(root, "record")
+	data, err := os.ReadFile(record)
+	if err != nil {
+		return err
+	}
+	old, head, _ := strings.Cut(strings.TrimSpace(string(data)), " ")
+	branch := "agl/" + label
+	done := filepath.Join(root, "done")
+	if _, err := os.Stat(done); errors.Is(err, fs.ErrNotExist) {
+		if old != head {
+			if err := trees.Move(ctx, branch, old, head); err != nil {
+				return err
+			}
+		}
+		ws, err := trees.Open(ctx, basePlace(), head)
+		if err != nil {
+			return err
+		}
+		for {
+			if _, err := ws.PutBack(ctx, head, "resume"); err != nil {
+				return err
+			}
+			step, err := os.ReadFile(filepath.Join(ws.Dir(), "step"))
+			if err != nil {
+				return err
+			}
+			n, err := strconv.Atoi(strings.TrimSpace(string(step)))
+			if err != nil {
+				return err
+			}
+			if n == killedSteps {
+				break
+			}
+			for _, name := range []string{"step", "a", "b", "new/c"} {
+				path := filepath.Join(ws.Dir(), name)
+				err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, fmt.Appendln(nil, n+1), 0o644))
+				if err != nil {
+					return err
+				}
+			}
+			made, err := ws.Commit(ctx, commitSpec(head, fmt.Sprint("step ", n+1)))
+			if err != nil {
+				return err
+			}
+			tmp := record + ".new"
+			err = errors.Join(os.WriteFile(tmp, []byte(head+" "+made.ID), 0o644), os.Rename(tmp, record))
+			if err == nil {
+				err = trees.Move(ctx, branch, head, made.ID)
+			}
+			if err != nil {
+				return err
+			}
+			head = made.ID
+		}
+		if err := os.WriteFile(done, nil, 0o644); err != nil {
+			return err
+		}
+	}
+	_, err = trees.Clear(ctx, map[string]string{branch: head})
+	return err
+}
+
+func TestAProcessThatIsKilledAtAnyInstantIsFinishedByTheNext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{"step": "0\n", "a": "0\n", "b": "0\n"})
+	w.write(filepath.Join(w.root, "record"), w.base+" "+w.base)
+	self, err := os.Executable()
+	require.NoError(t, err)
+	random := rand.New(rand.NewPCG(1, 2))
+	kills := 0
+	for ended := false; !ended; {
+		var stderr strings.Builder
+		cmd := exec.CommandContext(t.Context(), self)
+		cmd.Env, cmd.Stderr = append(w.env, "AGL_TEST_KILLED="+w.root), &stderr
+		require.NoError(t, cmd.Start())
+		if kills < 15 {
+			after := time.Duration(random.IntN(120)) * time.Millisecond
+			timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+			defer timer.Stop()
+		}
+		err := cmd.Wait()
+		var exit *exec.ExitError
+		switch {
+		case err == nil:
+			ended = true
+		case errors.As(err, &exit) && exit.ExitCode() == -1:
+			kills++
+		default:
+			t.Fatalf("after %d kills: %v: %s", kills, err, stderr.String())
+		}
+	}
+	t.Logf("killed %d times", kills)
+	_, head, _ := strings.Cut(w.read(filepath.Join(w.root, "record")), " ")
+	require.Equal(t, "step 5\nstep 4\nstep 3\nstep 2\nstep 1\nfirst", w.git(w.dir, "log", "--format=%s", head))
+	require.Equal(t, "5", w.git(w.dir, "show", head+":new/c"))
+	require.NotContains(t, w.git(w.dir, "worktree", "list"), "trees")
+	require.Empty(t, w.git(w.dir, "for-each-ref", "refs/heads/agl", "refs/agl/keep"))
+	require.False(t, w.exists(filepath.Join(w.root, "trees", label)))
+	for path := range snapshot(t, filepath.Join(w.dir, ".git")) {
+		if strings.HasSuffix(path, ".lock") && path != "agl-worktrees.lock" || strings.Contains(path, "worktrees/") {
+			t.Errorf("%s is left", path)
+		}
+	}
+}
