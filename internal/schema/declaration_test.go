@@ -77,6 +77,11 @@ func (*age) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{Version: jsonschema.Version, Type: "integer", Minimum: "0", Maximum: "150"}
 }
 
+// A free is any JSON.
+type free struct{ json.RawMessage }
+
+func (free) JSONSchema() json.RawMessage { return json.RawMessage(`{}`) }
+
 func TestTheSchemaSaysWhatEncodingJSONReads(t *testing.T) {
 	t.Parallel()
 	host, _ := hostConfig()
@@ -164,9 +169,10 @@ func TestTheSchemaSaysWhatEncodingJSONReads(t *testing.T) {
 			P point  `json:"p"`
 			Q *point `json:"q" jsonschema_description:"where"`
 			A age    `json:"a"`
+			B free   `json:"b"`
 		}](), closed(`"p":{"type":"array","items":{"type":"number"},"minItems":2,"maxItems":2,"description":"x and y"},
 			"q":{"anyOf":[{"type":"array","items":{"type":"number"},"minItems":2,"maxItems":2},{"type":"null"}],"description":"where"},
-			"a":{"type":"integer","minimum":0,"maximum":150}`, `["p","a"]`)},
+			"a":{"type":"integer","minimum":0,"maximum":150},"b":{"description":"any JSON value"}`, `["p","a","b"]`)},
 		{"numbers in quotes", reflect.TypeFor[struct {
 			I int64   `json:"i,string"`
 			F float64 `json:"f,string"`
@@ -249,11 +255,13 @@ type (
 	boxed  struct{}
 	argued struct{}
 	wrong  struct{}
+	wrongs struct{}
 )
 
 func (half) MarshalJSON() ([]byte, error)          { return []byte(`1`), nil }
 func (shaped) JSONSchema() json.RawMessage         { return json.RawMessage(`{"$ref":"#/x"}`) }
 func (wrong) JSONSchema() map[string]string        { return map[string]string{"minimum": "0"} }
+func (wrongs) JSONSchema() json.RawMessage         { return json.RawMessage(`{"items":5}`) }
 func (boxed) JSONSchema() json.RawMessage          { return json.RawMessage(`true`) }
 func (argued) JSONSchema(name string) (int, error) { return 0, nil }
 
@@ -328,8 +336,16 @@ func TestAMalformedDeclarationPanicsWithItsField(t *testing.T) {
 		{tagged(reflect.TypeFor[[]string](), `jsonschema:"uniqueItems=false"`), `field v: uniqueItems in its jsonschema tag can only be true`},
 		{tagged(reflect.TypeFor[*int](), `jsonschema:"required"`), `field v: it is required by its jsonschema tag, and optional by its type or its json tag`},
 		{tagged(reflect.TypeFor[time.Duration](), `jsonschema:"pattern=^1"`), `field v: "pattern=^1" in its jsonschema tag cannot hold for a time.Duration, which has a text of its own`},
+		{tagged(reflect.TypeFor[[]time.Time](), `jsonschema:"format=date"`), `field v: "format=date" in its jsonschema tag cannot hold for a []time.Time, which has a text of its own`},
+		{reflect.TypeFor[struct {
+			M map[string][]struct {
+				V string `jsonschema:"minimum=3"`
+			}
+		}](), `field M.*[].V: "minimum=3" in its jsonschema tag has no effect on a string`},
 		{tagged(text, `jsonschema:"pattern=("`), "field v: pattern: '(' is not valid regex: error parsing regexp: missing closing ): `(`"},
 		{reflect.TypeFor[struct{ M map[string][]wrong }](), "field M.*[]: minimum: got string, want number"},
+		{reflect.TypeFor[struct{ W wrongs }](), "field W[]: got number, want boolean or object"},
+		{tagged(number, `jsonschema:"multipleOf=0"`), "field v: multipleOf: exclusiveMinimum: got 0, want 0"},
 		{tagged(text, `jsonschema_extras:"a=b"`), `field v: the tag jsonschema_extras is not supported`},
 		{reflect.StructOf([]reflect.StructField{{Name: "V", Type: text, Tag: `json:"-,omitempty"`}}), `field -: a key must not be -`},
 	} {

@@ -76,10 +76,7 @@ func finish(s *jsonschema.Schema, n *node, path string) error {
 		for i := range n.fields {
 			f := &n.fields[i]
 			at := join(path, f.Name)
-			property, ok := s.Properties.Get(f.Name)
-			if !ok {
-				return refuse(at, "it is missing in what was reflected")
-			}
+			property, _ := s.Properties.Get(f.Name)
 			if err := checkEffect(f, property); err != nil {
 				return refuse(at, "%v", err)
 			}
@@ -112,13 +109,11 @@ func finish(s *jsonschema.Schema, n *node, path string) error {
 	case formAny:
 		describeAs(s, "any JSON value") // without it the schema would be written as true
 	case formCustom:
-		if err := json.Unmarshal(n.schema, &s.Extras); err != nil {
-			return refuse(path, "%v", err)
-		}
+		s.Extras = n.schema
 		if s.Description != "" {
 			delete(s.Extras, "description")
 		}
-		if len(n.schema) == len("{}") {
+		if len(s.Extras) == 0 {
 			describeAs(s, "any JSON value")
 		}
 	}

@@ -116,6 +116,58 @@ func TestCheckFindsEveryProblemAtOnce(t *testing.T) {
 	}
 }
 
+// A box has a schema of its own, with keywords that no tag makes.
+type box json.RawMessage
+
+func (b box) MarshalJSON() ([]byte, error)    { return b, nil }
+func (b *box) UnmarshalJSON(raw []byte) error { *b = box(raw); return nil }
+
+func (box) JSONSchema() json.RawMessage {
+	return json.RawMessage(`{"type":["object","array","boolean"],"properties":{"kind":{"const":"box"},"size":{"enum":[1,2.5,"a b"]},"z":{"not":{}},"a":{"maxLength":1},"in":{"properties":{"x":{"type":"null"},"y":{"type":"null"}},"additionalProperties":false}},"minProperties":1}`)
+}
+
+func TestCheckSaysWhatATypesOwnSchemaRefuses(t *testing.T) {
+	t.Parallel()
+	s := schema.For(reflect.TypeFor[struct {
+		Box   box               `json:"box"`
+		Any   box               `json:"any,omitempty"`
+		Flags map[string][]bool `json:"flags,omitzero"`
+		Empty struct{}          `json:"empty,omitzero"`
+	}]())
+	for doc, want := range map[string][]string{
+		`{"box":true}`: nil,
+		`{"box":1}`:    {`box: must be true or false or a list or an object, got 1`},
+		`{"box":{}}`:   {`box: does not satisfy minProperties of its schema`},
+		`{"box":{"z":[],"size":3,"kind":{},"a":"ab","in":{"z":1,"y":1,"x":1}}}`: {
+			`box.a: must have at most 1 character, has 2`,
+			`box.in.x: must be null, got 1`,
+			`box.in.y: must be null, got 1`,
+			`box.in.z: unknown key`,
+			`box.kind: must be box`,
+			`box.size: must be one of 1, 2.5, "a b"`,
+			`box.z: does not satisfy its schema`,
+		},
+		`{"box":[],"flags":{"b":{},"a":[true,{}]},"empty":{"x":1}}`: {
+			`flags.a[1]: must be true or false, got an object`,
+			`flags.b: must be a list, got an object`,
+			`empty.x: unknown key; there are none here`,
+		},
+	} {
+		if diff := cmp.Diff(want, s.Check([]byte(doc))); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", doc, diff)
+		}
+	}
+}
+
+func TestReviveReadsAndValidates(t *testing.T) {
+	t.Parallel()
+	var got report
+	require.NoError(t, schema.Revive([]byte(`{"items":[{"severity":"low","text":"t"}]}`), &got))
+	require.Equal(t, "t", got.Items[0].Text)
+	require.EqualError(t, schema.Revive([]byte(`{"items":[{"text":"forbidden"}]}`), &got), "items[0].text: must not be forbidden")
+	require.EqualError(t, schema.Revive([]byte(`{"item":[]}`), &got), `unknown key "item"`)
+}
+
 func TestProblemsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := schema.For(reflect.TypeFor[report]())

@@ -169,7 +169,8 @@ func (r *reporter) collect(e *jsonschema.ValidationError) {
 	case *kind.AnyOf, *kind.OneOf:
 		r.add(path, "has none of the forms that are allowed here")
 	default: // keywords that only a type's own schema has
-		r.add(path, "does not satisfy %s of its schema", strings.Join(k.KeywordPath(), "/"))
+		keyword := strings.Join(k.KeywordPath(), "/")
+		r.add(path, "does not satisfy %s", strings.TrimPrefix(keyword+" of its schema", " of "))
 	}
 }
 
@@ -179,11 +180,11 @@ func (r *reporter) node(path []string) *node {
 	for _, step := range path {
 		switch n.form {
 		case formObject:
-			f := n.field(step)
-			if f == nil {
+			i := n.place(step)
+			if i == len(n.fields) {
 				return nil
 			}
-			n = f.node
+			n = n.fields[i].node
 		case formMap, formList:
 			n = n.elem
 		default:
@@ -266,14 +267,7 @@ func (r *reporter) compare(a, b []string) int {
 			y, _ := strconv.Atoi(b[i])
 			return cmp.Compare(x, y)
 		}
-		place := func(name string) int {
-			p := slices.IndexFunc(n.fields, func(f field) bool { return f.Name == name })
-			if p < 0 {
-				return len(n.fields)
-			}
-			return p
-		}
-		return cmp.Or(cmp.Compare(place(a[i]), place(b[i])), cmp.Compare(a[i], b[i]))
+		return cmp.Or(cmp.Compare(n.place(a[i]), n.place(b[i])), cmp.Compare(a[i], b[i]))
 	}
 	return cmp.Compare(len(a), len(b))
 }

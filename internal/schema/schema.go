@@ -76,6 +76,24 @@ func (s *Schema) Decode(raw []byte, into any) error {
 	return nil
 }
 
+// Validate calls the Validate method of what v, a pointer, points at, if it or
+// the pointer has one.
+func Validate(v any) error {
+	if v, ok := v.(interface{ Validate() error }); ok {
+		return v.Validate()
+	}
+	return nil
+}
+
+// Revive reads a recorded value into *into, and validates it: what was valid
+// when it was recorded may not be any more.
+func Revive(recorded []byte, into any) error {
+	if err := strictjson.Decode(recorded, into); err != nil {
+		return err
+	}
+	return Validate(into)
+}
+
 // sentences returns the messages of the errors that err joins.
 func sentences(err error) []string {
 	join, ok := err.(interface{ Unwrap() []error })
@@ -127,6 +145,7 @@ func notASchema(err error) error {
 	for len(e.Causes) > 0 {
 		e = e.Causes[0]
 	}
+	_, why, _ := strings.Cut(e.Error(), "': ")
 	path, steps := "", e.InstanceLocation
 	for len(steps) > 0 {
 		switch {
@@ -137,10 +156,9 @@ func notASchema(err error) error {
 		case steps[0] == "additionalProperties":
 			path = join(path, "*")
 		default:
-			_, why, _ := strings.Cut(e.Error(), "': ")
 			return refuse(path, "%s: %s", strings.Join(steps, "/"), why)
 		}
 		steps = steps[1:]
 	}
-	return refuse(path, "%v", e)
+	return refuse(path, "%s", why)
 }

@@ -37,9 +37,9 @@ type node struct {
 	typ      reflect.Type // without pointers
 	form     form
 	nullable bool
-	fields   []field         // of an object
-	elem     *node           // of a list or a map
-	schema   json.RawMessage // of formCustom
+	fields   []field        // of an object
+	elem     *node          // of a list or a map
+	schema   map[string]any // of formCustom
 }
 
 type field struct {
@@ -50,35 +50,27 @@ type field struct {
 // optional reports whether a document may leave the field out.
 func (f *field) optional() bool { return f.Optional || f.Type.Kind() == reflect.Pointer }
 
-func (n *node) field(name string) *field {
-	i := slices.IndexFunc(n.fields, func(f field) bool { return f.Name == name })
-	if i < 0 {
-		return nil
+// place returns the index of the field called name, or how many there are.
+func (n *node) place(name string) int {
+	if i := slices.IndexFunc(n.fields, func(f field) bool { return f.Name == name }); i >= 0 {
+		return i
 	}
-	return &n.fields[i]
-}
-
-// A walker reads types, before anything reflects on them that could not stop at
-// a cycle.
-type walker struct {
-	stack []reflect.Type // around the type that is read
+	return len(n.fields)
 }
 
 var errNotStruct = errors.New("a payload must be a struct, read as a JSON object")
 
+// walkRoot reads a type, before anything reflects on it that could not stop at
+// a cycle.
 func walkRoot(t reflect.Type) (*node, error) {
 	if t == nil || t.Kind() != reflect.Struct {
 		return nil, errNotStruct
 	}
-	var w walker
-	n, err := w.node(t, "")
-	if err != nil {
-		return nil, err
+	n, err := walk(t, "", nil)
+	if err == nil && n.form != formObject {
+		err = errNotStruct
 	}
-	if n.form != formObject {
-		return nil, errNotStruct
-	}
-	return n, nil
+	return n, err
 }
 
 // refuse returns the error about the type at path.
@@ -90,7 +82,8 @@ func refuse(path, format string, args ...any) error {
 	return fmt.Errorf("field %s: %s", path, why)
 }
 
-func (w *walker) node(t reflect.Type, path string) (*node, error) {
+// walk reads the type at path. around are the types it is in, outermost first.
+func walk(t reflect.Type, path string, around []reflect.Type) (*node, error) {
 	n := &node{typ: t}
 	for depth := 0; n.typ.Kind() == reflect.Pointer; depth++ {
 		if depth > 8 { // type P *P
@@ -99,104 +92,72 @@ func (w *walker) node(t reflect.Type, path string) (*node, error) {
 		n.typ, n.nullable = n.typ.Elem(), true
 	}
 	t = n.typ
-	if done, err := w.special(n, path); done || err != nil {
-		return n, err
-	}
-	switch k := t.Kind(); k {
-	case reflect.String:
-		n.form = formString
-	case reflect.Bool:
-		n.form = formBool
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		n.form = formInt
-	case reflect.Float32, reflect.Float64:
-		n.form = formFloat
-	case reflect.Slice, reflect.Array:
-		if k == reflect.Slice && t.Elem() == reflect.TypeFor[byte]() {
-			n.form = formBytes
-			return n, nil
-		}
-		n.form = formList
-		return n, w.within(t, path, func() (err error) {
-			n.elem, err = w.node(t.Elem(), path+"[]")
-			return err
-		})
-	case reflect.Map:
-		if t.Key().Kind() != reflect.String {
-			return nil, refuse(path, "a map must have string keys, not %s", t.Key())
-		}
-		n.form = formMap
-		return n, w.within(t, path, func() (err error) {
-			n.elem, err = w.node(t.Elem(), strings.TrimPrefix(path+".*", "."))
-			return err
-		})
-	case reflect.Struct:
-		n.form = formObject
-		return n, w.within(t, path, func() error { return w.object(n, path) })
-	case reflect.Interface:
-		return nil, refuse(path, "%s is an interface, and a model cannot know what to send; use json.RawMessage for any JSON value", t)
-	default:
-		return nil, refuse(path, "a %s has no JSON", t)
-	}
-	return n, nil
-}
-
-// within calls read unless t is being read already.
-func (w *walker) within(t reflect.Type, path string, read func() error) error {
-	if i := slices.Index(w.stack, t); i >= 0 {
+	around = append(slices.Clip(around), t)
+	if i := slices.Index(around, t); i < len(around)-1 {
 		var names []string
-		for _, around := range append(w.stack[i:], t) {
-			names = append(names, around.String())
+		for _, a := range around[i:] {
+			names = append(names, a.String())
 		}
-		return refuse(path, "the type contains itself (%s), which no vendor takes", strings.Join(names, " → "))
-	}
-	w.stack = append(w.stack, t)
-	defer func() { w.stack = w.stack[:len(w.stack)-1] }()
-	return read()
-}
-
-// special reads a type whose JSON is not that of its kind.
-func (w *walker) special(n *node, path string) (done bool, err error) {
-	t := n.typ
-	switch t {
-	case reflect.TypeFor[time.Duration]():
-		n.form = formDuration
-		return true, nil
-	case reflect.TypeFor[time.Time]():
-		n.form = formTime
-		return true, nil
-	case reflect.TypeFor[json.RawMessage]():
-		n.form = formAny
-		return true, nil
-	case reflect.TypeFor[json.Number]():
-		n.form = formFloat
-		return true, nil
+		return nil, refuse(path, "the type contains itself (%s), which no vendor takes", strings.Join(names, " → "))
 	}
 	m := strictjson.MethodsOf(t)
 	hook, hooked := reflect.PointerTo(t).MethodByName("JSONSchema")
-	switch {
+	var err error
+	switch k := t.Kind(); {
+	case t == reflect.TypeFor[time.Duration]():
+		n.form = formDuration
+	case t == reflect.TypeFor[time.Time]():
+		n.form = formTime
+	case t == reflect.TypeFor[json.RawMessage]():
+		n.form = formAny
+	case t == reflect.TypeFor[json.Number]():
+		n.form = formFloat
+
 	case m.MarshalJSON != m.UnmarshalJSON:
-		return false, refuse(path, "%s needs both MarshalJSON and UnmarshalJSON, so that what was read can be written and read again", t)
+		err = refuse(path, "%s needs both MarshalJSON and UnmarshalJSON, so that what was read can be written and read again", t)
 	case hooked:
 		n.form = formCustom
 		if n.schema, err = ownSchema(t, hook); err != nil {
-			return false, refuse(path, "%s.JSONSchema: %v", t, err)
+			err = refuse(path, "%s.JSONSchema: %v", t, err)
 		}
-		return true, nil
 	case m.MarshalJSON:
-		return false, refuse(path, "%s reads its own JSON; describe it by a method JSONSchema() json.RawMessage", t)
+		err = refuse(path, "%s reads its own JSON; describe it by a method JSONSchema() json.RawMessage", t)
 	case m.MarshalText != m.UnmarshalText:
-		return false, refuse(path, "%s needs both MarshalText and UnmarshalText, so that what was read can be written and read again", t)
+		err = refuse(path, "%s needs both MarshalText and UnmarshalText, so that what was read can be written and read again", t)
 	case m.MarshalText:
 		n.form = formText
-		return true, nil
+
+	case k == reflect.String:
+		n.form = formString
+	case k == reflect.Bool:
+		n.form = formBool
+	case k >= reflect.Int && k <= reflect.Uint64:
+		n.form = formInt
+	case k == reflect.Float32, k == reflect.Float64:
+		n.form = formFloat
+	case k == reflect.Slice && t.Elem() == reflect.TypeFor[byte]():
+		n.form = formBytes
+	case k == reflect.Slice, k == reflect.Array:
+		n.form = formList
+		n.elem, err = walk(t.Elem(), path+"[]", around)
+	case k == reflect.Map && t.Key().Kind() != reflect.String:
+		err = refuse(path, "a map must have string keys, not %s", t.Key())
+	case k == reflect.Map:
+		n.form = formMap
+		n.elem, err = walk(t.Elem(), join(path, "*"), around)
+	case k == reflect.Struct:
+		n.form = formObject
+		err = n.object(path, around)
+	case k == reflect.Interface:
+		err = refuse(path, "%s is an interface, and a model cannot know what to send; use json.RawMessage for any JSON value", t)
+	default:
+		err = refuse(path, "a %s has no JSON", t)
 	}
-	return false, nil
+	return n, err
 }
 
 // ownSchema asks a type for its schema.
-func ownSchema(t reflect.Type, hook reflect.Method) (json.RawMessage, error) {
+func ownSchema(t reflect.Type, hook reflect.Method) (map[string]any, error) {
 	if hook.Type.NumIn() != 1 || hook.Type.NumOut() != 1 {
 		return nil, errors.New("must have no parameters and one result")
 	}
@@ -205,22 +166,22 @@ func ownSchema(t reflect.Type, hook reflect.Method) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	var keywords map[string]json.RawMessage
-	if json.Unmarshal(text, &keywords) != nil || keywords == nil {
-		return nil, fmt.Errorf("%s is not an object", text)
-	}
 	for _, key := range []string{"$ref", "$dynamicRef", "$defs"} {
 		if strings.Contains(string(text), `"`+key+`":`) {
 			return nil, fmt.Errorf("has %s; a schema must stand for itself", key)
 		}
 	}
+	var keywords map[string]any
+	if json.Unmarshal(text, &keywords) != nil || keywords == nil {
+		return nil, fmt.Errorf("%s is not an object", text)
+	}
 	for _, key := range []string{"$schema", "$id", "$anchor"} {
 		delete(keywords, key)
 	}
-	return json.Marshal(keywords)
+	return keywords, nil
 }
 
-func (w *walker) object(n *node, path string) error {
+func (n *node) object(path string, around []reflect.Type) error {
 	fields, err := strictjson.Fields(n.typ)
 	if e := (*strictjson.FieldError)(nil); errors.As(err, &e) {
 		return refuse(join(path, e.Field), "%s", e.Why)
@@ -233,7 +194,7 @@ func (w *walker) object(n *node, path string) error {
 		if err := checkTags(f.Tag); err != nil {
 			return refuse(at, "%v", err)
 		}
-		child, err := w.node(f.Type, at)
+		child, err := walk(f.Type, at, around)
 		if err != nil {
 			return err
 		}

@@ -2,9 +2,8 @@ package strictjson
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/binary"
 	"slices"
+	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,137 +16,80 @@ func Canonical(v any) ([]byte, error) {
 	if err != nil {
 		return nil, writeError(err)
 	}
-	return canonicalize(text), nil
-}
-
-// AppendCanonical appends the canonical JSON of v to dst. On an error it
-// returns dst as it was.
-func AppendCanonical(dst []byte, v any) ([]byte, error) {
-	text, err := json.Marshal(v, writing)
-	if err != nil {
-		return dst, writeError(err)
-	}
-	return append(dst, canonicalize(text)...), nil
-}
-
-// Canonicalize returns the canonical form of a JSON text. It refuses what
-// [Decode] refuses in any document.
-func Canonicalize(raw []byte) ([]byte, error) {
-	text, err := jsontext.AppendFormat(nil, raw)
-	if err != nil {
-		return nil, readError(err)
-	}
-	return canonicalize(text), nil
-}
-
-// canonicalize returns the valid and compact text src with members sorted and
-// numbers in their one form: src itself if it is so already.
-func canonicalize(src []byte) []byte {
-	c := canonicalizer{src: src}
+	c := canonicalizer{src: text, dst: make([]byte, 0, len(text)+16), members: make([]member, 0, 16)}
 	c.value()
-	if len(c.dst) == 0 {
-		return src
-	}
-	return append(c.dst, src[c.from:]...)
+	return c.dst, nil
 }
 
-// A canonicalizer copies src to dst as late as it can: what lies between from
-// and pos was read and is not copied yet.
+// A canonicalizer moves valid and compact text from src to dst. The library's
+// own options would sort keys by UTF-16 and pass fractions through a float.
 type canonicalizer struct {
-	src, dst  []byte
-	from, pos int
-	members   []member // a stack: of the objects around pos
-	scratch   []byte
+	src, dst []byte
+	members  []member // a stack: of the objects around src
+	scratch  []byte
 }
 
-// A member of an object: its key, with its first bytes as a number that sorts
-// as they do, and its place in dst.
+// A member of an object: its key, and its place in dst.
 type member struct {
-	prefix     uint64
 	key        []byte
 	start, end int
 }
 
-func (m *member) compare(other *member) int {
-	if m.prefix != other.prefix {
-		return cmp.Compare(m.prefix, other.prefix)
-	}
-	return bytes.Compare(m.key, other.key)
-}
+func byKey(a, b member) int { return bytes.Compare(a.key, b.key) }
 
-// prefix returns the first eight bytes of key, padded with zeros.
-func prefix(key []byte) uint64 {
-	if len(key) >= 8 {
-		return binary.BigEndian.Uint64(key)
-	}
-	var b [8]byte
-	copy(b[:], key)
-	return binary.BigEndian.Uint64(b[:])
-}
-
-// at returns where in dst the byte at pos will be.
-func (c *canonicalizer) at() int { return len(c.dst) + c.pos - c.from }
-
-func (c *canonicalizer) flush() {
-	if c.dst == nil {
-		c.dst = make([]byte, 0, len(c.src)+16)
-	}
-	c.dst = append(c.dst, c.src[c.from:c.pos]...)
-	c.from = c.pos
+func (c *canonicalizer) move(n int) {
+	c.dst = append(c.dst, c.src[:n]...)
+	c.src = c.src[n:]
 }
 
 func (c *canonicalizer) value() {
-	switch c.src[c.pos] {
+	switch c.src[0] {
 	case '{':
 		c.object()
 	case '[':
-		for c.pos++; c.src[c.pos] != ']'; {
+		for c.move(1); c.src[0] != ']'; {
 			c.value()
-			if c.src[c.pos] == ',' {
-				c.pos++
+			if c.src[0] == ',' {
+				c.move(1)
 			}
 		}
-		c.pos++
+		c.move(1)
 	case '"':
-		c.pos = endOfString(c.src, c.pos)
+		c.move(stringLen(c.src))
 	case 't', 'n':
-		c.pos += len("true")
+		c.move(len("true"))
 	case 'f':
-		c.pos += len("false")
+		c.move(len("false"))
 	default:
-		c.number()
+		n := bytes.IndexAny(c.src, ",]}")
+		if n < 0 {
+			n = len(c.src)
+		}
+		c.dst = appendNumber(c.dst, c.src[:n])
+		c.src = c.src[n:]
 	}
 }
 
 func (c *canonicalizer) object() {
-	if c.members == nil {
-		c.members = make([]member, 0, 32)
-	}
-	base, sorted := len(c.members), true
-	for c.pos++; c.src[c.pos] != '}'; {
-		start, quoted := c.at(), c.pos
-		c.pos = endOfString(c.src, c.pos)
-		key := c.src[quoted+1 : c.pos-1]
+	base := len(c.members)
+	for c.move(1); c.src[0] != '}'; {
+		start, n := len(c.dst), stringLen(c.src)
+		key := c.src[1 : n-1]
 		if bytes.IndexByte(key, '\\') >= 0 {
-			key, _ = jsontext.AppendUnquote(nil, c.src[quoted:c.pos])
+			key, _ = jsontext.AppendUnquote(nil, c.src[:n])
 		}
-		c.pos++ // colon
+		c.move(n + len(":"))
 		c.value()
-		m := member{prefix(key), key, start, c.at()}
-		if n := len(c.members); sorted && n > base && c.members[n-1].compare(&m) > 0 {
-			sorted = false
-		}
-		c.members = append(c.members, m)
-		if c.src[c.pos] == ',' {
-			c.pos++
+		c.members = append(c.members, member{key, start, len(c.dst)})
+		if c.src[0] == ',' {
+			c.move(1)
 		}
 	}
-	if !sorted {
-		c.flush()
-		c.sort(c.members[base:])
+	if members := c.members[base:]; !slices.IsSortedFunc(members, byKey) {
+		c.sort(members)
 	}
 	c.members = c.members[:base]
-	c.pos++
+	c.move(1)
 }
 
 // sort puts the members, which are all of dst from the first one's start on,
@@ -155,47 +97,19 @@ func (c *canonicalizer) object() {
 func (c *canonicalizer) sort(members []member) {
 	start := members[0].start
 	c.scratch = append(c.scratch[:0], c.dst[start:]...)
-	slices.SortFunc(members, func(a, b member) int { return a.compare(&b) })
-	out := c.dst[:start]
+	c.dst = c.dst[:start]
+	slices.SortFunc(members, byKey)
 	for i, m := range members {
 		if i > 0 {
-			out = append(out, ',')
+			c.dst = append(c.dst, ',')
 		}
-		out = append(out, c.scratch[m.start-start:m.end-start]...)
+		c.dst = append(c.dst, c.scratch[m.start-start:m.end-start]...)
 	}
-	c.dst = out
 }
 
-func (c *canonicalizer) number() {
-	start, plain := c.pos, true
-	for ; c.pos < len(c.src); c.pos++ {
-		switch c.src[c.pos] {
-		case ',', ']', '}':
-		case '.', 'e', 'E':
-			plain = false
-			continue
-		default:
-			continue
-		}
-		break
-	}
-	literal := c.src[start:c.pos]
-	if plain && string(literal) != "-0" {
-		return
-	}
-	var buf [64]byte
-	number := appendNumber(buf[:0], literal)
-	if bytes.Equal(number, literal) {
-		return
-	}
-	c.dst = append(c.dst, c.src[c.from:start]...)
-	c.dst = append(c.dst, number...)
-	c.from = c.pos
-}
-
-// endOfString returns the position after the string that starts at pos.
-func endOfString(src []byte, pos int) int {
-	for i := pos + 1; ; i++ {
+// stringLen returns the length of the string that src begins with, in quotes.
+func stringLen(src []byte) int {
+	for i := 1; ; i++ {
 		i += bytes.IndexByte(src[i:], '"')
 		n := i
 		for src[n-1] == '\\' {
@@ -205,4 +119,65 @@ func endOfString(src []byte, pos int) int {
 			return i + 1
 		}
 	}
+}
+
+// appendNumber appends a JSON number in its canonical form: an integer as it
+// is, anything else as ECMAScript writes it, from its decimal digits. An
+// exponent no number has is left alone.
+func appendNumber(dst, literal []byte) []byte {
+	if !bytes.ContainsAny(literal, ".eE") && string(literal) != "-0" {
+		return append(dst, literal...)
+	}
+	mantissa, exponent := literal, 0
+	if i := bytes.IndexAny(literal, "eE"); i >= 0 {
+		var err error
+		if exponent, err = strconv.Atoi(string(literal[i+1:])); err != nil || exponent > 1<<30 || exponent < -1<<30 {
+			exponent = 0
+			if bytes.ContainsAny(literal[:i], "123456789") {
+				return append(dst, literal...)
+			}
+		}
+		mantissa = literal[:i]
+	}
+	negative := mantissa[0] == '-'
+	if negative {
+		mantissa = mantissa[1:]
+	}
+	whole, fraction, _ := bytes.Cut(mantissa, []byte{'.'})
+
+	// The value is 0.DIGITS × 10^point.
+	digits := append(append(make([]byte, 0, 32), whole...), fraction...)
+	point := len(whole) + exponent
+	for len(digits) > 0 && digits[0] == '0' {
+		digits = digits[1:]
+		point--
+	}
+	digits = bytes.TrimRight(digits, "0")
+	if len(digits) == 0 {
+		return append(dst, '0')
+	}
+	if negative {
+		dst = append(dst, '-')
+	}
+	const zeros = "000000000000000000000"
+	switch n := len(digits); {
+	case n <= point && point <= 21:
+		dst = append(append(dst, digits...), zeros[:point-n]...)
+	case 0 < point && point <= 21:
+		dst = append(dst, digits[:point]...)
+		dst = append(append(dst, '.'), digits[point:]...)
+	case -6 < point && point <= 0:
+		dst = append(append(append(dst, "0."...), zeros[:-point]...), digits...)
+	default:
+		dst = append(dst, digits[0])
+		if n > 1 {
+			dst = append(append(dst, '.'), digits[1:]...)
+		}
+		dst = append(dst, 'e')
+		if point > 0 {
+			dst = append(dst, '+')
+		}
+		dst = strconv.AppendInt(dst, int64(point-1), 10)
+	}
+	return dst
 }

@@ -4,12 +4,17 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"math/big"
 	"net/netip"
+	"os"
+	"os/exec"
+	"strings"
 	"testing"
 	"time"
+	_ "time/tzdata" // so that TZ means something on every machine
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
@@ -137,16 +142,6 @@ func TestAPointerAndItsValueHaveTheSameText(t *testing.T) {
 	require.Equal(t, canonical(t, v), canonical(t, &p))
 }
 
-func TestAppendCanonicalKeepsWhatIsThere(t *testing.T) {
-	t.Parallel()
-	got, err := strictjson.AppendCanonical([]byte("x="), map[string]int{"b": 1, "a": 2})
-	require.NoError(t, err)
-	require.Equal(t, `x={"a":2,"b":1}`, string(got))
-	got, err = strictjson.AppendCanonical([]byte("x="), math.NaN())
-	require.Error(t, err)
-	require.Equal(t, "x=", string(got))
-}
-
 func TestWhatHasNoTextIsRefusedWithItsPath(t *testing.T) {
 	t.Parallel()
 	type item struct {
@@ -205,10 +200,10 @@ type failing struct{}
 func (failing) MarshalJSON() ([]byte, error)  { return nil, io.ErrClosedPipe }
 func (*failing) UnmarshalJSON(b []byte) error { return io.ErrClosedPipe }
 
-func TestCanonicalizeRefusesWhatNoDocumentMayHave(t *testing.T) {
+func TestRawJSONIsRefusedAsADocumentIs(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{``, ` `, `{`, `{"a":1,"a":1}`, `{"a":1} x`, "\"\xff\"", `"\udead"`, `01`, `NaN`, `{a:1}`} {
-		_, err := strictjson.Canonicalize([]byte(raw))
+		_, err := strictjson.Canonical(json.RawMessage(raw))
 		var e *strictjson.Error
 		require.ErrorAs(t, err, &e, "%q", raw)
 	}
@@ -226,9 +221,7 @@ func TestNumbersHaveOneForm(t *testing.T) {
 		"-123456789012345678901234567890":      "-123456789012345678901234567890",
 		"1e400":                                "1e+400", "1e99999999999999999999": "1e99999999999999999999",
 	} {
-		got, err := strictjson.Canonicalize([]byte(in))
-		require.NoError(t, err)
-		require.Equal(t, want, string(got), in)
+		require.Equal(t, want, canonical(t, json.RawMessage(in)), in)
 	}
 }
 
@@ -274,4 +267,39 @@ func golden() []goldenValue {
 		{"floats", []float64{0.1, 1e21, 1e-7, 123456789.125, 5e-324}, "dd70f2c91eacdfa8"},
 		{"zone", time.Unix(1e9, 0), "d89150983de21bb0"},
 	}
+}
+
+// D17: neither the process, its environment, nor where it runs may reach a text.
+func TestTheTextIsTheSameInEveryProcess(t *testing.T) {
+	const printing = "STRICTJSON_PRINT"
+	if os.Getenv(printing) != "" {
+		fmt.Println(digests(t))
+		return
+	}
+	t.Parallel()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	want := digests(t)
+	for i, env := range [][]string{
+		{"GOMAXPROCS=1", "TZ=Asia/Tokyo", "LANG=C", "HOME=/nonexistent"},
+		{"GOMAXPROCS=2", "TZ=America/St_Johns", "LANG=tr_TR.UTF-8", "LC_ALL=tr_TR.UTF-8", "HOME=" + t.TempDir()},
+		{"GOMAXPROCS=7", "TZ=UTC", "LANG=de_DE.UTF-8", "GODEBUG=randautoseed=0"},
+		{"TZ=Pacific/Apia"},
+	} {
+		cmd := exec.Command(self, "-test.run=^"+t.Name()+"$")
+		cmd.Dir = t.TempDir()
+		cmd.Env = append(env, printing+"=1")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(out))
+		require.Equal(t, want, strings.SplitN(string(out), "\n", 2)[0], "process %d, %v", i, env)
+	}
+}
+
+func digests(t *testing.T) string {
+	var all []string
+	for _, g := range golden() {
+		sum := sha256.Sum256([]byte(canonical(t, g.v)))
+		all = append(all, hex.EncodeToString(sum[:8]))
+	}
+	return strings.Join(all, " ")
 }

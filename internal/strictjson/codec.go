@@ -71,26 +71,21 @@ func readNumber(dec *jsontext.Decoder, n *stdjson.Number) error {
 }
 
 func readDuration(dec *jsontext.Decoder, d *time.Duration) error {
-	switch dec.PeekKind() {
+	raw, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	switch raw.Kind() {
 	case 'n':
 		*d = 0
-		return dec.SkipValue()
-	case '"':
-		tok, err := dec.ReadToken()
-		if err != nil {
-			return err
-		}
-		if *d, err = time.ParseDuration(tok.String()); err != nil {
-			return expectation(wantDuration + ", got " + clipped(strconv.Quote(tok.String())))
-		}
 		return nil
-	default:
-		raw, err := dec.ReadValue()
-		if err != nil {
-			return err
+	case '"':
+		text, _ := jsontext.AppendUnquote(nil, raw)
+		if *d, err = time.ParseDuration(string(text)); err == nil {
+			return nil
 		}
-		return expectation(wantDuration + ", got " + got(raw))
 	}
+	return expectation(`expected a duration such as "1m30s", got ` + got(raw))
 }
 
 // readAny keeps every digit of a number whose type nobody declared.
@@ -133,32 +128,3 @@ func readWhole(dec *jsontext.Decoder, v any) error {
 }
 
 func isInt(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uintptr }
-
-// custom reports whether t reads or writes its own JSON or text.
-func custom(t reflect.Type) bool {
-	m := MethodsOf(t)
-	return m != Methods{}
-}
-
-// Methods says which of the methods that replace the encoding of a type a type
-// or its pointer has.
-type Methods struct{ MarshalJSON, UnmarshalJSON, MarshalText, UnmarshalText bool }
-
-// MethodsOf returns the encoding methods of t and *t.
-func MethodsOf(t reflect.Type) Methods {
-	p := reflect.PointerTo(t)
-	has := func(types ...reflect.Type) bool {
-		for _, i := range types {
-			if p.Implements(i) {
-				return true
-			}
-		}
-		return false
-	}
-	return Methods{
-		MarshalJSON:   has(reflect.TypeFor[json.Marshaler](), reflect.TypeFor[json.MarshalerTo]()),
-		UnmarshalJSON: has(reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[json.UnmarshalerFrom]()),
-		MarshalText:   has(reflect.TypeFor[textMarshaler](), reflect.TypeFor[textAppender]()),
-		UnmarshalText: has(reflect.TypeFor[textUnmarshaler]()),
-	}
-}

@@ -1,12 +1,12 @@
 package strictjson
 
 import (
-	"encoding"
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,18 +34,10 @@ func (e *Error) Error() string {
 // Unwrap returns what is wrong without the path.
 func (e *Error) Unwrap() error { return e.Err }
 
-type (
-	textMarshaler   = encoding.TextMarshaler
-	textAppender    = encoding.TextAppender
-	textUnmarshaler = encoding.TextUnmarshaler
-)
-
 // An expectation is a finished sentence about a value.
 type expectation string
 
 func (e expectation) Error() string { return string(e) }
-
-const wantDuration = `expected a duration such as "1m30s"`
 
 // writeError turns the library's error about a Go value into an *Error. The
 // library words its own differently from process to process.
@@ -54,14 +46,13 @@ func writeError(err error) error {
 	var semantic *json.SemanticError
 	switch {
 	case errors.As(err, &syntax): // in a string, or in what a method returned
-		pointer, why := locate(syntax)
-		return &Error{pointer, why}
+		return locate(syntax)
 	case !errors.As(err, &semantic):
 		return &Error{Err: err}
 	case semantic.Err == nil:
-		return &Error{Path(string(semantic.JSONPointer)), fmt.Errorf("a %s cannot be written as JSON", semantic.GoType)}
+		return &Error{path(semantic.JSONPointer), fmt.Errorf("a %s cannot be written as JSON", semantic.GoType)}
 	default:
-		return &Error{Path(string(semantic.JSONPointer)), semantic.Err}
+		return &Error{path(semantic.JSONPointer), semantic.Err}
 	}
 }
 
@@ -70,39 +61,34 @@ func readError(err error) error {
 	var syntax *jsontext.SyntacticError
 	var semantic *json.SemanticError
 	switch {
-	case errors.As(err, &semantic):
+	case errors.As(err, &semantic) && errors.Is(semantic.Err, json.ErrUnknownName):
 		pointer := semantic.JSONPointer
-		if errors.Is(semantic.Err, json.ErrUnknownName) {
-			return &Error{Path(string(pointer.Parent())), expectation("unknown key " + clipped(strconv.Quote(pointer.LastToken())))}
-		}
-		return &Error{Path(string(pointer)), semanticReason(semantic)}
+		return &Error{path(pointer.Parent()), expectation("unknown key " + clipped(strconv.Quote(pointer.LastToken())))}
+	case semantic != nil:
+		return &Error{path(semantic.JSONPointer), semanticReason(semantic)}
 	case errors.As(err, &syntax):
-		path, why := locate(syntax)
+		e := locate(syntax)
 		if !errors.Is(syntax.Err, jsontext.ErrDuplicateName) {
-			why = fmt.Errorf("%w, at byte %d", why, syntax.ByteOffset)
+			e.Err = fmt.Errorf("%w, at byte %d", e.Err, syntax.ByteOffset)
 		}
-		return &Error{path, why}
-	case errors.Is(err, io.EOF):
-		return &Error{Err: expectation("the document is empty")}
+		return e
 	default:
 		return &Error{Err: err}
 	}
 }
 
 // locate says where and why a text is no JSON.
-func locate(e *jsontext.SyntacticError) (path string, why error) {
+func locate(e *jsontext.SyntacticError) *Error {
+	at, why := e.JSONPointer, fmt.Errorf("not valid JSON: %w", e.Err)
 	switch {
 	case errors.Is(e.Err, jsontext.ErrDuplicateName):
-		key := clipped(strconv.Quote(e.JSONPointer.LastToken()))
-		return Path(string(e.JSONPointer.Parent())), expectation("duplicate key " + key)
+		at, why = at.Parent(), expectation("duplicate key "+clipped(strconv.Quote(at.LastToken())))
 	case errors.Is(e.Err, io.ErrUnexpectedEOF), errors.Is(e.Err, io.EOF):
 		why = expectation("not valid JSON: it ends too early")
 	case strings.HasPrefix(e.Err.Error(), "invalid surrogate pair"):
 		why = expectation("not valid JSON: half a surrogate pair in a string")
-	default:
-		why = fmt.Errorf("not valid JSON: %w", e.Err)
 	}
-	return Path(string(e.JSONPointer)), why
+	return &Error{path(at), why}
 }
 
 func semanticReason(e *json.SemanticError) error {
@@ -116,11 +102,11 @@ func semanticReason(e *json.SemanticError) error {
 		return expectation(notInteger(e.GoType, e.JSONValue, errors.Is(e.Err, strconv.ErrRange)))
 	}
 	want := expected(e.GoType)
-	if want == "" || !mismatched(e) {
-		if e.Err == nil {
-			return fmt.Errorf("a %s cannot be read from JSON", e.GoType)
-		}
-		return e.Err
+	switch {
+	case e.Err == nil && want == "":
+		return fmt.Errorf("a %s cannot be read from JSON", e.GoType)
+	case e.Err != nil && (want == "" || e.JSONKind == 0 || e.GoType.Kind() == reflect.Struct && e.GoType != reflect.TypeFor[time.Time]()):
+		return e.Err // not about the value
 	}
 	found := describe(e.JSONKind)
 	switch {
@@ -132,15 +118,6 @@ func semanticReason(e *json.SemanticError) error {
 		found = "other text"
 	}
 	return expectation("expected " + want + ", got " + found)
-}
-
-// mismatched reports whether e is about a value of another kind than its type
-// takes, or with a text that its type cannot take.
-func mismatched(e *json.SemanticError) bool {
-	if e.JSONKind == 0 {
-		return false
-	}
-	return e.Err == nil || e.GoType == reflect.TypeFor[time.Time]() || e.GoType.Kind() != reflect.Struct
 }
 
 // expected says what a document must have where a t is read.
@@ -213,35 +190,24 @@ func describe(k jsontext.Kind) string {
 
 func clipped(s string) string { return ports.Clip(s, 60) }
 
-// Path returns an RFC 6901 pointer as people write it: /items/2/severity is
-// items[2].severity.
-func Path(pointer string) string {
-	var b strings.Builder
-	for token := range jsontext.Pointer(pointer).Tokens() {
-		appendStep(&b, token)
-	}
-	return b.String()
-}
+// path returns an RFC 6901 pointer as JoinPath writes it.
+func path(p jsontext.Pointer) string { return JoinPath(slices.Collect(p.Tokens())) }
 
-// JoinPath returns the steps of a path as Path writes them.
+// JoinPath returns the steps of a path as people write it: items[2].severity.
 func JoinPath(steps []string) string {
 	var b strings.Builder
 	for _, step := range steps {
-		appendStep(&b, step)
+		switch {
+		case step != "" && strings.Trim(step, "0123456789") == "":
+			fmt.Fprintf(&b, "[%s]", step)
+		case step == "" || strings.ContainsAny(step, " .[]\"\\\n\r\t"):
+			fmt.Fprintf(&b, "[%q]", step)
+		default:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(step)
+		}
 	}
 	return b.String()
-}
-
-func appendStep(b *strings.Builder, step string) {
-	switch {
-	case step != "" && strings.Trim(step, "0123456789") == "":
-		fmt.Fprintf(b, "[%s]", step)
-	case step == "" || strings.ContainsAny(step, " .[]\"\\\n\r\t"):
-		fmt.Fprintf(b, "[%q]", step)
-	default:
-		if b.Len() > 0 {
-			b.WriteByte('.')
-		}
-		b.WriteString(step)
-	}
 }

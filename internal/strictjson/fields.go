@@ -2,10 +2,13 @@ package strictjson
 
 import (
 	"cmp"
+	"encoding"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 )
 
 // A Field is a key of a struct's JSON object.
@@ -161,4 +164,33 @@ func dominant(all []Field) []Field {
 	}
 	slices.SortFunc(kept, func(a, b Field) int { return slices.Compare(a.Index, b.Index) })
 	return kept
+}
+
+// Methods says which of the methods that replace the encoding of a type a type
+// or its pointer has.
+type Methods struct{ MarshalJSON, UnmarshalJSON, MarshalText, UnmarshalText bool }
+
+// MethodsOf returns the encoding methods of t and *t.
+func MethodsOf(t reflect.Type) Methods {
+	p := reflect.PointerTo(t)
+	has := func(types ...reflect.Type) bool {
+		for _, i := range types {
+			if p.Implements(i) {
+				return true
+			}
+		}
+		return false
+	}
+	return Methods{
+		MarshalJSON:   has(reflect.TypeFor[json.Marshaler](), reflect.TypeFor[json.MarshalerTo]()),
+		UnmarshalJSON: has(reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[json.UnmarshalerFrom]()),
+		MarshalText:   has(reflect.TypeFor[encoding.TextMarshaler](), reflect.TypeFor[encoding.TextAppender]()),
+		UnmarshalText: has(reflect.TypeFor[encoding.TextUnmarshaler]()),
+	}
+}
+
+// custom reports whether t reads or writes its own JSON or text.
+func custom(t reflect.Type) bool {
+	m := MethodsOf(t)
+	return m != Methods{}
 }

@@ -166,6 +166,9 @@ func TestFieldsRefuseWhatEncodingJSONGuesses(t *testing.T) {
 			Time
 			Other int
 		}{}, `field Time: strictjson_test.Time writes its own JSON, so its fields cannot be promoted; give it a name in a json tag`},
+		{struct {
+			hidden `json:"v"`
+		}{}, `field hidden: an unexported field cannot be set`},
 		{struct{ *hidden }{}, `field hidden: an embedded pointer to an unexported struct cannot be set`},
 		{struct {
 			A `json:",omitempty"`
