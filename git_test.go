@@ -83,8 +83,14 @@ func TestACrashOverRealGitIsResumed(t *testing.T) {
 	require.Contains(t, want[0], "fix.txt")
 	for i, name := range probe.names {
 		for _, after := range []bool{false, true} {
-			if strings.HasPrefix(name, "read ") || strings.HasPrefix(name, "write notes/") && !after {
-				continue // nothing that git sees
+			switch kind, _, _ := strings.Cut(name, " "); kind {
+			case "open", "keep", "commit", "move":
+			case "put", "write":
+				if !after || strings.HasPrefix(name, "write notes/") {
+					continue
+				}
+			default:
+				continue // nothing that git sees: the same crash over the repository in memory says enough
 			}
 			t.Run(fmt.Sprintf("%d %s after=%v", i+1, name, after), func(t *testing.T) {
 				t.Parallel()

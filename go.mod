@@ -1,6 +1,6 @@
 module example.com/agl
 
-go 1.26.0
+go 1.26
 
 require (
 	github.com/BurntSushi/toml v1.6.0
@@ -11,8 +11,8 @@ require (
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/stretchr/testify v1.12.1
-	golang.org/x/sys v0.49.0
-	golang.org/x/tools v0.52.0
+	golang.org/x/sys v0.47.0
+	golang.org/x/tools v0.48.0
 )
 
 require (
@@ -21,5 +21,5 @@ require (
 	github.com/pb33f/ordered-map/v2 v2.3.1 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	go.yaml.in/yaml/v4 v4.0.0-rc.2 // indirect
-	golang.org/x/text v0.44.0 // indirect
+	golang.org/x/text v0.41.0 // indirect
 )

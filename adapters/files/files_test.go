@@ -3,7 +3,6 @@ package files_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -143,25 +142,22 @@ func TestRemoveLeavesTheLastDocumentUntilTheOthersAreGone(t *testing.T) {
 
 func TestARemoveThatWasInterruptedCanBeRepeated(t *testing.T) {
 	t.Parallel()
-	s := files.New(t.TempDir(), "p")
-	for i := range 20 {
-		require.NoError(t, s.Write(t.Context(), label, fmt.Sprintf("records/%d", i), nil, ports.Volatile))
-	}
-	for _, name := range []string{"a", "b", "run.json", "z"} {
-		require.NoError(t, s.Write(t.Context(), label, name, nil, ports.Volatile))
-	}
-	for n := 0; ; n++ {
-		err := s.Remove(&expiring{Context: t.Context(), looks: n}, label, "run.json")
-		if err == nil {
-			break
+	for n, done := 0, false; !done; n++ {
+		s := files.New(t.TempDir(), "p")
+		for _, name := range []string{"a", "records/1", "records/2", "run.json", "z"} {
+			require.NoError(t, s.Write(t.Context(), label, name, nil, ports.Volatile))
 		}
-		require.ErrorIs(t, err, context.Canceled)
-		runs, err := s.Runs(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, []string{label}, runs)
-		require.FileExists(t, s.Path(label, "run.json"))
+		err := s.Remove(&expiring{Context: t.Context(), looks: n}, label, "run.json")
+		if done = err == nil; !done {
+			require.ErrorIs(t, err, context.Canceled)
+			runs, err := s.Runs(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, []string{label}, runs)
+			require.FileExists(t, s.Path(label, "run.json"))
+			require.NoError(t, s.Remove(t.Context(), label, "run.json"))
+		}
+		require.NoDirExists(t, s.Path(label, ""))
 	}
-	require.NoDirExists(t, s.Path(label, ""))
 }
 
 // expiring is a context that is cancelled when it was looked at some times.

@@ -96,32 +96,58 @@ func (s *Store) take(path string) (*os.File, *holder, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		taken, err := tryLock(f, true)
-		if err != nil {
-			f.Close()
-			return nil, nil, fmt.Errorf("this filesystem cannot lock files, choose an AGL_HOME on a local disk: %w", err)
+		got, err := claim(f, path)
+		if err == nil && got == taken {
+			if err = sign(f); err == nil {
+				return f, nil, nil
+			}
 		}
-		if !taken {
-			defer f.Close()
-			return nil, readHolder(f), nil
+		var by *holder
+		if got == busy {
+			by = readHolder(f)
 		}
-		if !isAt(f, path) { // its holder removed it when we had opened it
-			f.Close()
-			continue
+		f.Close()
+		if err != nil || got == busy {
+			return nil, by, err
 		}
-		doc, err := json.Marshal(holder{ID: proc.Self(), Since: time.Now().Round(0)})
-		if err == nil {
-			err = f.Truncate(0)
-		}
-		if err == nil {
-			_, err = f.WriteAt(doc, 0)
-		}
-		if err != nil {
-			f.Close()
-			return nil, nil, err
-		}
-		return f, nil, nil
 	}
+}
+
+// A claimed says what came of claiming a lock.
+type claimed int
+
+const (
+	busy claimed = iota // somebody else has it
+	taken
+	stale // it is no longer the file that others lock
+)
+
+// claim takes the lock of f, which was opened at path. The holder may have
+// removed the file since: then it is locked, but nobody's lock.
+func claim(f *os.File, path string) (claimed, error) {
+	ok, err := tryLock(f, true)
+	switch {
+	case err != nil:
+		return busy, fmt.Errorf("this filesystem cannot lock files, choose an AGL_HOME on a local disk: %w", err)
+	case !ok:
+		return busy, nil
+	case !isAt(f, path):
+		return stale, nil
+	}
+	return taken, nil
+}
+
+// sign writes into f that this process has the lock.
+func sign(f *os.File) error {
+	doc, err := json.Marshal(holder{ID: proc.Self(), Since: time.Now().Round(0)})
+	if err != nil {
+		return err
+	}
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err = f.WriteAt(doc, 0)
+	return err
 }
 
 // isAt reports whether path still names f.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -68,6 +69,28 @@ func TestTheLockOutlivesTheDocumentsAndGoesWithItsHolder(t *testing.T) {
 	require.Empty(t, left, "the lock file of a removed run")
 }
 
+func TestALockFileThatWasRemovedMeanwhileIsNotTheLock(t *testing.T) {
+	t.Parallel()
+	s := files.New(t.TempDir(), "p")
+	first, err := s.Lock(quiet, label)
+	require.NoError(t, err)
+	path := first.Files()[0].Name()
+	late, err := os.OpenFile(path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer late.Close()
+	require.NoError(t, first.Release()) // of a run without documents: the file goes
+
+	ok, err := files.Claim(late, path)
+	require.NoError(t, err)
+	require.False(t, ok, "it is gone")
+	second, err := s.Lock(quiet, label)
+	require.NoError(t, err)
+	defer second.Release()
+	ok, err = files.Claim(late, path)
+	require.NoError(t, err)
+	require.False(t, ok, "it is another")
+}
+
 // A lock file that is removed while others wait to lock it must not let two of
 // them in.
 func TestOnlyOneHasTheLockWhileItsFileComesAndGoes(t *testing.T) {
@@ -86,6 +109,9 @@ func TestOnlyOneHasTheLockWhileItsFileComesAndGoes(t *testing.T) {
 					t.Error("two have the lock")
 				}
 				taken.Add(1)
+				for range 50 { // give the others time to get in too
+					runtime.Gosched()
+				}
 				inside.Add(-1)
 				if err := lock.Release(); err != nil {
 					t.Error(err)

@@ -20,6 +20,8 @@ type attempt struct {
 	guard  json.RawMessage
 	mark   string        // what its processes carry as EnvStep
 	record *ports.Record // as it will be recorded, without a value
+
+	committer string // "Name <email>", if it may end in a commit
 }
 
 // prepare puts the namespace's checkout at its head and notes what is about to
@@ -39,6 +41,11 @@ func (x *execution) prepare(ctx context.Context, s *namespace, v *verb) (*attemp
 	}
 	if a.guard, err = a.ws.Guard(ctx); err != nil {
 		return nil, err
+	}
+	if v.commits {
+		if a.committer, err = x.committer(ctx); err != nil {
+			return nil, err
+		}
 	}
 	a.record.Started = x.engine.now()
 	note := ledger.Note{Key: v.key, Started: a.record.Started, Name: v.op(), Guard: a.guard}
@@ -115,8 +122,8 @@ func (x *execution) reap(ctx context.Context, namespace, entry string) error {
 
 // committer returns who makes the run's commits.
 func (x *execution) committer(ctx context.Context) (string, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	x.once.Lock()
+	defer x.once.Unlock()
 	if x.identity == "" {
 		var err error
 		if x.identity, err = x.trees.Identity(ctx); err != nil {

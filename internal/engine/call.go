@@ -21,6 +21,7 @@ func (r *Run) Call(ctx context.Context, c *Call) error {
 		kind:    ports.KindCall,
 		name:    c.Name,
 		terms:   terms,
+		commits: c.Ending == EndCommit,
 		deliver: c.Deliver,
 		run: func(ctx context.Context, a *attempt) (*ledger.Entry, error) {
 			return a.call(ctx, c)

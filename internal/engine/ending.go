@@ -25,26 +25,20 @@ func (a *attempt) succeed(ctx context.Context, r result) (*ledger.Entry, error) 
 	ctx = context.WithoutCancel(ctx)
 	a.record.Ended = a.x.engine.now()
 	a.record.Ending = string(r.ending)
-	if err := a.reap(ctx); err != nil {
-		return nil, err
-	}
-	ending := ledger.Ending{Commit: r.ending == EndCommit, AllowEmpty: r.allowEmpty, Message: r.message}
-	if ending.Commit {
-		var err error
-		if ending.Identity, err = a.x.committer(ctx); err != nil {
-			return nil, err
-		}
-	}
 	note := ledger.Note{
-		Key: a.record.Key, Started: a.record.Started, Name: a.verb.op(),
-		Guard: a.guard, Ending: &ending, Record: a.record,
+		Key: a.record.Key, Started: a.record.Started, Name: a.verb.op(), Guard: a.guard,
+		Ending: &ledger.Ending{Commit: r.ending == EndCommit, AllowEmpty: r.allowEmpty, Message: r.message, Identity: a.committer},
+		Record: a.record,
 	}
-	noted := a.x.book.WriteNote(ctx, a.space.name, note)
+	noted := a.x.book.WriteNote(ctx, a.space.name, note) // first: from here on nothing can make it be bought again
+	if err := a.reap(ctx); err != nil {
+		return nil, errors.Join(err, noted)
+	}
 	e, err := a.x.conclude(ctx, a.ws, a.space.branch, note)
-	if err != nil && noted != nil {
-		err = errors.Join(err, noted) // the work is in the checkout, but not what it was reported as
+	if err != nil {
+		return nil, errors.Join(err, noted)
 	}
-	return e, err
+	return e, nil
 }
 
 // conclude does what is left of a verb that has run: its checks, its commit,
@@ -155,7 +149,10 @@ func list(paths []string) string {
 // fail ends an attempt that has no value. A cancelled one is not recorded;
 // else the failure is. Either way the checkout is salvaged and put back.
 func (a *attempt) fail(ctx context.Context, cause error) (*ledger.Entry, error) {
-	stopping := ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled)
+	stopping := errors.Is(ctx.Err(), context.Canceled)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.Is(cause, context.DeadlineExceeded) || ports.KindOf(cause) == "" && errors.Is(cause, context.DeadlineExceeded) {
+		cause = ports.Unexpected.Errorf("", "%v: %w", cause, context.DeadlineExceeded)
+	}
 	ctx = context.WithoutCancel(ctx)
 	a.record.Ended = a.x.engine.now()
 	if err := a.reap(ctx); err != nil {

@@ -143,8 +143,9 @@ func covers(ctx context.Context, agent ports.Agent, role *Role) error {
 	return nil
 }
 
-// joinLines makes one error, on one line, of several. It has their Kind if
-// they agree on the exit code.
+// joinLines makes one error, on one line, of several. It has their Kind, or
+// is Unavailable if they do not agree on one: all of it must be mended before
+// the same call works.
 func joinLines(op string, errs []error) error {
 	switch len(errs) {
 	case 0:
@@ -152,7 +153,11 @@ func joinLines(op string, errs []error) error {
 	case 1:
 		return fmt.Errorf("%s: %w", op, errs[0])
 	}
-	return &several{op: op, errs: errs}
+	err := &several{op: op, errs: errs}
+	if ports.KindOf(err) == "" {
+		return &ports.Error{Kind: ports.Unavailable, Err: err}
+	}
+	return err
 }
 
 type several struct {

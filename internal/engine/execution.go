@@ -28,10 +28,12 @@ type execution struct {
 	since  int   // the last record when this process began to walk
 	quiet  bool  // nothing is published: a plan
 
+	once     sync.Mutex // held while one of these is found out
+	identity string     // who commits
+	checked  bool       // preflight has passed
+
 	mu         sync.Mutex
 	workspaces map[string]ports.Workspace
-	identity   string
-	checked    bool // preflight has passed
 	status     ports.Status
 }
 

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"example.com/agl/internal/ledger"
@@ -24,6 +23,7 @@ func (r *Run) Step(ctx context.Context, s *Step) error {
 		name:    s.Role.Name,
 		model:   s.Role.Model,
 		terms:   terms,
+		commits: s.Ending == EndCommit,
 		deliver: s.Deliver,
 		run: func(ctx context.Context, a *attempt) (*ledger.Entry, error) {
 			return a.step(ctx, s)
@@ -65,14 +65,14 @@ func (a *attempt) runAgent(ctx context.Context, s *Step, report *reporting) (por
 	if err := covers(ctx, agent, s.Role); err != nil {
 		return ports.Outcome{}, err
 	}
-	if spent := x.book.Spent().Tokens(); x.budget > 0 && spent >= x.budget {
-		return ports.Outcome{}, ports.Denied.Errorf("", "the run's budget of %d tokens is spent (%d used); resume it with a larger one", x.budget, spent)
-	}
 	release, err := x.engine.acquire(ctx)
 	if err != nil {
 		return ports.Outcome{}, err
 	}
 	defer release()
+	if spent := x.book.Spent().Tokens(); x.budget > 0 && spent >= x.budget {
+		return ports.Outcome{}, ports.Denied.Errorf("", "the run's budget of %d tokens is spent (%d used); resume it with a larger one", x.budget, spent)
+	}
 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends what a handler still does for an agent that is gone
@@ -103,8 +103,8 @@ func (a *attempt) runAgent(ctx context.Context, s *Step, report *reporting) (por
 	if outcome.Session == "" {
 		outcome.Session = session
 	}
-	if err != nil && ctx.Err() == nil && errors.Is(err, context.Canceled) && ports.KindOf(err) == "" {
-		err = ports.Unexpected.Errorf("", "its agent gave up: %v", err) // it was not we who cancelled it
+	if err != nil && ctx.Err() == nil && ports.KindOf(err) == "" {
+		err = ports.Unexpected.Errorf("", "its agent failed: %w", err)
 	}
 	return outcome, err
 }

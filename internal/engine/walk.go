@@ -137,6 +137,7 @@ type verb struct {
 	ordinal int
 	terms   []ports.Term
 	key     string
+	commits bool // it may end in a commit
 	deliver func(value json.RawMessage) error
 	run     func(ctx context.Context, a *attempt) (*ledger.Entry, error)
 }
@@ -258,8 +259,8 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 
 // check runs the preflight of a resumed run, once, before its first miss.
 func (x *execution) check(ctx context.Context) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	x.once.Lock()
+	defer x.once.Unlock()
 	if x.checked {
 		return nil
 	}

@@ -134,6 +134,29 @@ func TestANoteIsStaleOnceItsVerbIsRecorded(t *testing.T) {
 	require.Contains(t, corrupt.File, "notes/_base.json")
 }
 
+func TestANoteKeepsALargeValueBehindIt(t *testing.T) {
+	t.Parallel()
+	b, store := newBook(t)
+	r := step("one", "b0", "b1")
+	r.Value = json.RawMessage(`"` + strings.Repeat("x", 10_000) + `"`)
+	note := ledger.Note{Key: r.Key, Started: r.Started, Guard: json.RawMessage("null"), Ending: &ledger.Ending{}, Record: r}
+	require.NoError(t, b.WriteNote(t.Context(), ports.Base, note))
+	got, err := b.ReadNote(t.Context(), ports.Base)
+	require.NoError(t, err)
+	require.Equal(t, r, got.Record)
+	for _, tear := range []func([]byte) []byte{
+		func(doc []byte) []byte { return doc[:len(doc)-1] },
+		func(doc []byte) []byte { return append(doc[:len(doc)-9], make([]byte, 9)...) },
+		func(doc []byte) []byte { return bytes.SplitAfter(doc, []byte("\n"))[0] },
+	} {
+		require.NoError(t, b.WriteNote(t.Context(), ports.Base, note))
+		store.Corrupt("job", "notes/_base.json", tear)
+		_, err = b.ReadNote(t.Context(), ports.Base)
+		var corrupt *ports.CorruptError
+		require.ErrorAs(t, err, &corrupt)
+	}
+}
+
 func TestAMissingRecordIsNamed(t *testing.T) {
 	t.Parallel()
 	b, store := newBook(t)

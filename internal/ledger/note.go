@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,7 @@ type Note struct {
 	Guard   json.RawMessage `json:"guard"`            // the checkout's, before it started; null if it has none
 	Ending  *Ending         `json:"ending,omitempty"` // what is left to do; nil while it runs
 	Record  *ports.Record   `json:"record,omitempty"` // what will be recorded, but for Seq and Head
+	Behind  *behind         `json:"behind,omitempty"` // the record's value, if it is behind the note
 }
 
 // An Ending is how a verb that has run is to be concluded.
@@ -39,9 +41,19 @@ func noteOf(namespace string) string { return "notes/" + namespace + ".json" }
 // WriteNote writes a namespace's note.
 func (b *Book) WriteNote(ctx context.Context, namespace string, n Note) error {
 	n.Format = Format
+	var value json.RawMessage
+	if n.Record != nil {
+		r := *n.Record
+		value = r.Value
+		r.Value, n.Behind = shorten(value)
+		n.Record = &r
+	}
 	doc, err := strictjson.Canonical(n)
 	if err != nil {
 		return ports.Internal.Errorf("note "+n.Name, "%w", err)
+	}
+	if n.Behind != nil {
+		doc = lengthen(doc, value)
 	}
 	return b.store.Write(ctx, b.Run.Label, noteOf(namespace), doc, ports.Volatile)
 }
@@ -56,11 +68,7 @@ func (b *Book) ReadNote(ctx context.Context, namespace string) (*Note, error) {
 	if err != nil {
 		return nil, err
 	}
-	var n Note
-	err = strictjson.DecodeExact(doc, &n)
-	if err == nil && n.Format != Format || err != nil && otherFormat(doc) {
-		err = errFormat(doc)
-	}
+	n, err := decodeNote(doc)
 	if err != nil {
 		return nil, &ports.CorruptError{File: b.store.Path(b.Run.Label, noteOf(namespace)), Err: err}
 	}
@@ -69,7 +77,21 @@ func (b *Book) ReadNote(ctx context.Context, namespace string) (*Note, error) {
 			return nil, nil
 		}
 	}
-	return &n, nil
+	return n, nil
+}
+
+func decodeNote(doc []byte) (*Note, error) {
+	header, value, _ := bytes.Cut(doc, newline)
+	var n Note
+	if err := decodeHeader(header, &n, &n.Format); err != nil {
+		return nil, err
+	}
+	if n.Behind != nil && n.Record != nil {
+		n.Record.Value = value
+	}
+	err := n.Behind.check(value)
+	n.Behind = nil
+	return &n, err
 }
 
 // DropNote removes a namespace's note.

@@ -57,33 +57,12 @@ func ReadRun(ctx context.Context, store ports.Store, label string) (Run, error) 
 	if err != nil {
 		return run, err
 	}
-	err = strictjson.DecodeExact(doc, &run)
-	switch {
-	case err == nil && run.Format != Format, err != nil && otherFormat(doc):
-		err = errFormat(doc)
-	case err == nil && run.Label != label:
+	err = decodeHeader(doc, &run, &run.Format)
+	if err == nil && run.Label != label {
 		err = fmt.Errorf("it is of run %q", run.Label)
 	}
 	if err != nil {
 		return run, &ports.CorruptError{File: store.Path(label, RunFile), Err: err}
 	}
 	return run, nil
-}
-
-// otherFormat reports whether doc is JSON that says it is of another format:
-// then its unknown keys are not what is wrong with it.
-func otherFormat(doc []byte) bool { return formatOf(doc) > Format }
-
-func errFormat(doc []byte) error {
-	return fmt.Errorf("it is of format %d, this program knows format %d", formatOf(doc), Format)
-}
-
-func formatOf(doc []byte) int {
-	var head struct {
-		Format int `json:"format"`
-	}
-	if json.Unmarshal(doc, &head) != nil {
-		return Format
-	}
-	return head.Format
 }
