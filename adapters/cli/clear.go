@@ -92,7 +92,10 @@ func (s *session) salvaged(all []ports.Salvage, n int) error {
 		all = one
 	}
 	if s.globals.JSON {
-		return s.answer(append([]ports.Salvage{}, all...))
+		return s.answer(all)
+	}
+	if n != 0 {
+		return s.print("%s", salvageText(all[0]))
 	}
 	if len(all) == 0 {
 		return s.print("nothing was salvaged\n")
@@ -106,4 +109,31 @@ func (s *session) salvaged(all []ports.Salvage, n int) error {
 	}
 	rows.Flush()
 	return s.print("%s", b.String())
+}
+
+// salvageText is one salvage for a person.
+func salvageText(s ports.Salvage) string {
+	var b strings.Builder
+	rows := table(&b)
+	row := func(name string, values ...string) {
+		for _, value := range values {
+			if value != "" {
+				fmt.Fprintf(rows, "%s\t%s\n", name, line(value, 1000))
+				name = ""
+			}
+		}
+	}
+	row("salvage", fmt.Sprint(s.N))
+	row("worktree", s.Namespace)
+	row("made", stamp(s.Made))
+	row("why", s.Reason)
+	row("paths", fmt.Sprint(s.Paths))
+	row("ref", s.Ref)
+	row("commit", s.Commit)
+	row("staged", s.Index)
+	row("commits", s.Commits...)
+	row("moved to", s.Nested...)
+	row("not kept", s.Notes...)
+	rows.Flush()
+	return b.String()
 }

@@ -27,7 +27,7 @@ func (c *workflowsCmd) run(_ context.Context, s *session) error {
 		return s.grammar.available(c.Name)
 	}
 	if s.globals.JSON {
-		answer := []workflowObject{}
+		var answer []workflowObject
 		for _, w := range listed {
 			spec := w.def.Spec()
 			answer = append(answer, workflowObject{Name: w.name, Version: spec.Version, Doc: spec.Doc, Disabled: w.problem})

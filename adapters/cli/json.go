@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"time"
 
 	"example.com/agl"
@@ -105,11 +106,41 @@ func recordJSON(r *agl.Record) recordObject {
 }
 
 // encode returns v as JSON on one line, with text as it is rather than escaped
-// for a web page.
+// for a web page, and with every list a list.
 func encode(v any) (string, error) {
+	lists := reflect.New(reflect.TypeOf(v)).Elem()
+	lists.Set(reflect.ValueOf(v))
+	fillLists(lists)
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
+	err := enc.Encode(lists.Interface())
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), err
+}
+
+// fillLists makes every nil list in v an empty one: a reader need not expect
+// null where a list is documented.
+func fillLists(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fillLists(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				fillLists(v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return // JSON as it is
+		}
+		if v.IsNil() {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		}
+		for i := range v.Len() {
+			fillLists(v.Index(i))
+		}
+	}
 }

@@ -23,7 +23,7 @@ func (c *showCmd) run(ctx context.Context, s *session) error {
 			return err
 		}
 		if s.globals.JSON {
-			answer := showAnswer{Run: runJSON(journal.Run), Records: []recordObject{}}
+			answer := showAnswer{Run: runJSON(journal.Run)}
 			for i := range journal.Records {
 				answer.Records = append(answer.Records, recordJSON(&journal.Records[i]))
 			}
@@ -99,7 +99,7 @@ func (c *runsCmd) run(ctx context.Context, s *session) error {
 			return err
 		}
 		if s.globals.JSON {
-			answer := []runObject{}
+			var answer []runObject
 			for _, info := range runs {
 				answer = append(answer, runJSON(info))
 			}

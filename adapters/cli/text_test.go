@@ -88,6 +88,83 @@ func TestTheJSONOfShowIsStable(t *testing.T) {
 	}
 }
 
+func TestTheJSONOfTheOtherAnswersIsStable(t *testing.T) {
+	t.Parallel()
+	salvage := ports.Salvage{
+		N: 1, Namespace: ports.Base, Ref: "refs/agl/salvage/issue-12/_base/1", Commit: "c", Reason: "the step <failed>", Paths: 3, Made: begun,
+	}
+	all := salvage
+	all.Nested, all.Index, all.Commits, all.Notes = []string{"/moved"}, "i", []string{"s"}, []string{"a socket"}
+	const short = `{"n":1,"namespace":"_base","ref":"refs/agl/salvage/issue-12/_base/1","commit":"c","reason":"the step <failed>","paths":3`
+	const cost = `{"input":1,"output":2,"cached":3,"reasoning":4,"cost":0.5,"complete":true}`
+	const record = `{"seq":2,"kind":"step","namespace":"_base","name":"reviewer"}`
+	was := ports.PlanRecord{Seq: 2, Kind: agl.KindStep, Namespace: ports.Base, Name: "reviewer"}
+	for _, tc := range []struct {
+		answer any
+		want   string
+	}{
+		{[]runObject(nil), `[]`},
+		{[]ports.Salvage(nil), `[]`},
+		{[]ports.Salvage{salvage, all}, `[` + short + `,"made":"2026-01-02T03:04:05Z"},` +
+			short + `,"nested":["/moved"],"index":"i","commits":["s"],"notes":["a socket"],"made":"2026-01-02T03:04:05Z"}]`},
+		{agl.Cleared{Label: "issue-12"}, `{"label":"issue-12","branches":[],"worktrees":[],"salvage":[],"tips":[]}`},
+		{
+			agl.Cleared{Label: "issue-12", Branches: []string{"agl/issue-12"}, Tips: []ports.Tip{{Branch: "agl/issue-12", Commit: "b"}}},
+			`{"label":"issue-12","branches":["agl/issue-12"],"worktrees":[],"salvage":[],"tips":[{"branch":"agl/issue-12","commit":"b"}]}`,
+		},
+		{
+			agl.Plan{Label: "issue-12", Namespaces: []agl.NamespacePlan{
+				{
+					Namespace: ports.Base, Hits: 1,
+					Miss: &ports.Miss{
+						Kind: agl.KindStep, Name: "reviewer", Ordinal: 1, Instead: &was,
+						Changes: []ports.TermChange{{Term: "prompt", Was: "a", Now: "b"}},
+					},
+					Unreached: []ports.PlanRecord{was},
+					Cost:      agl.Usage{Input: 1, Output: 2, Cached: 3, Reasoning: 4, Cost: 0.5, Complete: true},
+				},
+				{Namespace: "parser"},
+			}},
+			`{"label":"issue-12","namespaces":[{"namespace":"_base","hits":1,"miss":{"kind":"step","name":"reviewer","ordinal":1,"instead":` + record +
+				`,"changes":[{"term":"prompt","was":"a","now":"b"}]},"unreached":[` + record + `],"cost":` + cost + `},` +
+				`{"namespace":"parser","hits":0,"miss":null,"unreached":[],"cost":{"input":0,"output":0,"cached":0,"reasoning":0,"cost":0,"complete":false}}],` +
+				`"retries":[],"partial":false}`,
+		},
+		{workflowObject{Name: "fix", Version: 1}, `{"name":"fix","version":1,"doc":"","disabled":""}`},
+		{errorAnswer{errorObject{Kind: agl.NotFound, Message: "a\nb"}}, `{"error":{"kind":"not found","message":"a\nb"}}`},
+	} {
+		got, err := encode(tc.answer)
+		require.NoError(t, err)
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%T (-want +got):\n%s", tc.answer, diff)
+		}
+	}
+}
+
+func TestASalvageIsShownWithAllThatItKept(t *testing.T) {
+	t.Parallel()
+	text := salvageText(ports.Salvage{
+		N: 2, Namespace: "parser", Ref: "refs/x", Commit: "c", Reason: "why\nnot", Paths: 3, Made: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local),
+		Nested: []string{"/a", "/b"}, Index: "i", Commits: []string{"s"}, Notes: []string{"a socket"},
+	})
+	want := `salvage   2
+worktree  parser
+made      2026-01-02 03:04:05
+why       why not
+paths     3
+ref       refs/x
+commit    c
+staged    i
+commits   s
+moved to  /a
+          /b
+not kept  a socket
+`
+	if diff := cmp.Diff(want, text); diff != "" {
+		t.Errorf("salvage (-want +got):\n%s", diff)
+	}
+}
+
 func TestAPlanSaysWhatDivergesAndWhatToDo(t *testing.T) {
 	t.Parallel()
 	was := ports.PlanRecord{Seq: 2, Kind: agl.KindStep, Namespace: ports.Base, Name: "reviewer"}

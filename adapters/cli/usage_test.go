@@ -15,7 +15,10 @@ import (
 
 	"example.com/agl"
 	"example.com/agl/adapters/cli"
+	"example.com/agl/internal/gittest"
 )
+
+func TestMain(m *testing.M) { os.Exit(gittest.Main(m)) }
 
 // workflow returns one with parameters P and no steps.
 func workflow[P any](name string) agl.Definition {
@@ -233,4 +236,21 @@ func TestEveryShellHasAScriptForTheProgramsName(t *testing.T) {
 		require.NotContains(t, out.String(), "PROGRAM")
 		require.NotContains(t, out.String(), "FUNCTION")
 	}
+}
+
+func FuzzArguments(f *testing.F) {
+	workflows := []agl.Definition{workflow[goodParams]("good"), workflow[struct{ JSON bool }]("bad")}
+	for _, line := range []string{"", "run good -n x -r y", "run\nbad", "--json --quiet show -- x", "salvage x 1 --to=", "-q -h", "__complete run good --", "run -n -n"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		args := slices.Concat([]string{"--repo=/nonexistent"}, strings.Split(line, " "), []string{"--repo=/nonexistent"})
+		code, stdout, stderr := call(t, workflows, args...)
+		switch {
+		case strings.IndexFunc(stderr, func(r rune) bool { return r != '\n' && r < ' ' }) >= 0:
+			t.Errorf("a control character in %q", stderr)
+		case code == 0 && stderr != "", code != 0 && (stdout != "" || strings.Count(stderr, "\n") != 1):
+			t.Errorf("exit code %d with %q on stdout and %q on stderr", code, stdout, stderr)
+		}
+	})
 }
