@@ -21,8 +21,10 @@ func TestWhatMakesGitRunProgramsOrLookElsewhereIsTampering(t *testing.T) {
 		want   string // what the error must name
 	}{
 		"core.worktree": {func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "core.worktree", w.home) }, "core.worktree"},
-		"core.fsmonitor": {func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "core.fsmonitor", "./evil.sh") },
-			`core.fsmonitor in REPO/.git/config is now "./evil.sh"`},
+		"core.fsmonitor": {
+			func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "core.fsmonitor", "./evil.sh") },
+			`core.fsmonitor in REPO/.git/config is now "./evil.sh"`,
+		},
 		"core.hooksPath":    {func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "core.hooksPath", "x") }, "core.hookspath"},
 		"core.sshCommand":   {func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "core.sshCommand", "x") }, "core.sshcommand"},
 		"core.bare":         {func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "core.bare", "true") }, "core.bare"},
