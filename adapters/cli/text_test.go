@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -223,6 +226,30 @@ func TestProgressIsPlainLinesWhateverAnAgentWrites(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Errorf("progress (-want +got):\n%s", diff)
+	}
+}
+
+func TestEveryErrorOfAJoinHasALine(t *testing.T) {
+	t.Parallel()
+	limit := &agl.LimitError{Message: "wait\nan hour"}
+	for _, tc := range []struct {
+		err            error
+		json           bool
+		stdout, stderr string
+	}{
+		{errors.Join(limit, agl.Unavailable.Errorf("open", "no\x1b[31m disk")), false, "", "shipit: wait an hour\nshipit: open: no\uFFFD[31m disk\n"},
+		{fmt.Errorf("build: %w", limit), false, "", "shipit: build: wait an hour\n"},
+		{errors.Join(agl.Stopf("one"), agl.Stopf("two")), false, "stopped: one\nstopped: two\n", ""},
+		{agl.Stopf("one"), true, "", `{"error":{"kind":"stopped","message":"one"}}` + "\n"},
+		{errors.New("a fault"), true, "", `{"error":{"kind":"internal","message":"a fault"}}` + "\n"},
+		{fmt.Errorf("run x was stopped: %w", context.Canceled), true, "", `{"error":{"kind":"cancelled","message":"run x was stopped: context canceled"}}` + "\n"},
+	} {
+		var stdout, stderr strings.Builder
+		s := &session{program: Program{Name: "shipit"}, stdout: &stdout, stderr: &stderr}
+		s.globals.JSON = tc.json
+		s.report(tc.err)
+		require.Equal(t, tc.stdout, stdout.String())
+		require.Equal(t, tc.stderr, stderr.String())
 	}
 }
 
