@@ -1,0 +1,63 @@
+package agl_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/agl"
+	"example.com/agl/adapters/git"
+)
+
+// countGit puts a program before git that leaves a file for each process, and
+// returns a function that counts them.
+func (w *world) countGit() func() int {
+	w.t.Helper()
+	dir, calls := w.t.TempDir(), w.t.TempDir()
+	real, err := exec.LookPath("git")
+	require.NoError(w.t, err)
+	shim := fmt.Sprintf("#!/bin/sh\n: >'%s'/$$\nexec '%s' \"$@\"\n", calls, real)
+	require.NoError(w.t, os.WriteFile(filepath.Join(dir, "git"), []byte(shim), 0o755))
+	repo, err := git.Open(w.t.Context(), git.Options{
+		Repo: w.gitDir, Trees: filepath.Join(w.t.TempDir(), "trees"), SalvageDir: w.t.TempDir(),
+		Env: append([]string{"PATH=" + dir + string(os.PathListSeparator) + os.Getenv("PATH")}, w.gitEnv[1:]...),
+	})
+	require.NoError(w.t, err)
+	w.set.Workspaces, w.set.History = repo, repo
+	return func() int {
+		entries, err := os.ReadDir(calls)
+		require.NoError(w.t, err)
+		return len(entries)
+	}
+}
+
+func TestAReaderThatChangesNothingCostsTwoGitProcesses(t *testing.T) {
+	t.Parallel()
+	var count func() int
+	var at []int
+	w := newWorld(t, func(*turn) (any, error) {
+		at = append(at, count())
+		return findings{}, nil
+	})
+	w.overGit()
+	count = w.countGit()
+	wf := script(func(ctx context.Context, run *agl.Run) error {
+		for i := range 3 {
+			if err := run.Step(ctx, reader, agl.In("n", i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	require.NoError(t, w.start(job(wf)))
+	require.Positive(t, at[0], "git leaves its traces")
+	require.Equal(t, 2, at[2]-at[1], "one before an agent, one after it")
+	before := count()
+	require.NoError(t, w.resume(wf))
+	require.LessOrEqual(t, count()-before, 2, "a resume of a finished run looks at its checkout and no more")
+}
