@@ -16,7 +16,10 @@ func Canonical(v any) ([]byte, error) {
 	if err != nil {
 		return nil, writeError(err)
 	}
-	c := canonicalizer{src: text, dst: make([]byte, 0, len(text)+16), members: make([]member, 0, 16)}
+	if text[0] == '"' { // as most values are, and the longest
+		return text, nil
+	}
+	c := canonicalizer{src: text, dst: make([]byte, 0, len(text)+16)}
 	c.value()
 	return c.dst, nil
 }
@@ -71,6 +74,9 @@ func (c *canonicalizer) value() {
 }
 
 func (c *canonicalizer) object() {
+	if c.members == nil {
+		c.members = make([]member, 0, 16)
+	}
 	base := len(c.members)
 	for c.move(1); c.src[0] != '}'; {
 		start, n := len(c.dst), stringLen(c.src)
