@@ -16,6 +16,8 @@ type History interface {
 	// Contains reports whether ancestor is reachable from descendant (or is
 	// it). A commit that is not in the repository is NotFound.
 	Contains(ctx context.Context, ancestor, descendant string) (bool, error)
+	// Tree returns the id of a commit's tree.
+	Tree(ctx context.Context, commit string) (string, error)
 	// Message returns a commit's message without trailing white space.
 	Message(ctx context.Context, commit string) (string, error)
 }
@@ -49,7 +51,7 @@ type Verdict struct {
 	Tree    string        `json:"tree"`    // the tree it was run on
 	Command string        `json:"command"` //
 	Note    string        `json:"note"`    // why it failed where the output does not say: a timeout, a signal
-	Took    time.Duration `json:"took"`    // nanoseconds
+	Took    time.Duration `json:"took"`    // in JSON, Go duration text
 }
 
 // A Clock tells the time.

@@ -109,6 +109,9 @@ func (s *salvager) keep(ctx context.Context, reason string, steps []step) (*salv
 	if len(s.put)+len(s.removed)+len(s.found.nested)+len(s.sides)+len(s.strays.tips) == 0 {
 		return nil, nil
 	}
+	if stays, err := s.stays(ctx); stays || err != nil {
+		return nil, err
+	}
 	past, err := s.checkout.repo.salvages(ctx, s.checkout.label)
 	if err != nil {
 		return nil, err

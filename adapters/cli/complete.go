@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"example.com/agl"
+)
+
+// completeCommand is what the completion scripts call, with the words typed so
+// far; the last of them is the one to complete.
+const completeCommand = "__complete"
+
+// complete writes what the last word can be, one a line; nothing where the
+// shell's own file names are what fits.
+func (p Program) complete(ctx context.Context, words []string, stdout io.Writer) {
+	if len(words) == 0 {
+		return
+	}
+	s := &session{program: p, grammar: newGrammar(p), stdout: io.Discard, stderr: io.Discard}
+	k, err := s.grammar.kong(io.Discard, func(int) {})
+	if err != nil {
+		return
+	}
+	last := words[len(words)-1]
+	node, values, arg := follow(k.Model.Node, words[:len(words)-1])
+	var found []string
+	switch {
+	case arg != nil: // the value of a flag
+		found = enum(arg)
+	case strings.HasPrefix(last, "-"):
+		for _, group := range node.AllFlags(true) {
+			for _, flag := range group {
+				found = append(found, "--"+flag.Name)
+			}
+		}
+	case len(node.Children) > 0:
+		for _, child := range node.Children {
+			found = append(found, child.Name)
+		}
+	case values < len(node.Positional):
+		found = s.values(ctx, words, node, node.Positional[values])
+	}
+	slices.Sort(found)
+	for _, word := range slices.Compact(found) {
+		if strings.HasPrefix(word, last) {
+			fmt.Fprintln(stdout, word)
+		}
+	}
+}
+
+// follow walks the words and returns the command they lead to, how many of its
+// arguments they hold, and the flag whose value comes next, if one does.
+func follow(node *kong.Node, words []string) (_ *kong.Node, values int, arg *kong.Value) {
+	for _, word := range words {
+		if arg != nil {
+			arg = nil
+			continue
+		}
+		if strings.HasPrefix(word, "-") {
+			arg = expects(node, word)
+			continue
+		}
+		i := slices.IndexFunc(node.Children, func(child *kong.Node) bool { return child.Name == word })
+		if i < 0 {
+			values++
+			continue
+		}
+		node, values = node.Children[i], 0
+	}
+	return node, values, arg
+}
+
+// expects returns the flag that word names, if its value is the next word.
+func expects(node *kong.Node, word string) *kong.Value {
+	for _, group := range node.AllFlags(true) {
+		for _, flag := range group {
+			if slices.Contains(spellings(flag), word) && !flag.IsBool() && !flag.IsCounter() {
+				return flag.Value
+			}
+		}
+	}
+	return nil
+}
+
+// values returns what an argument of a command can be.
+func (s *session) values(ctx context.Context, words []string, node *kong.Node, arg *kong.Value) []string {
+	switch {
+	case arg.Enum != "":
+		return enum(arg)
+	case node.Name == "workflows":
+		var names []string
+		for _, w := range s.grammar.workflows {
+			names = append(names, w.name)
+		}
+		return names
+	case arg.Name == "label" && node.Depth() == 0: // not a workflow's own argument
+		return s.labels(ctx, words)
+	}
+	return nil
+}
+
+// labels returns the labels of the runs here, where the words say that is.
+func (s *session) labels(ctx context.Context, words []string) []string {
+	for i, word := range words[:len(words)-1] {
+		switch word {
+		case "--repo":
+			s.globals.Repo = words[i+1]
+		case "--home":
+			s.globals.Home = words[i+1]
+		}
+	}
+	s.globals.Quiet = true
+	var labels []string
+	err := s.with(ctx, func(engine *agl.Engine) error {
+		runs, err := engine.Runs(ctx)
+		for _, info := range runs {
+			labels = append(labels, info.Label)
+		}
+		return err
+	})
+	if err != nil {
+		return nil // a shell that completes a word has no place for an error
+	}
+	return labels
+}
+
+func enum(value *kong.Value) []string {
+	if value.Enum == "" {
+		return nil
+	}
+	return value.EnumSlice()
+}
+
+// completionScript returns what a shell sources.
+func completionScript(shell, program string) string {
+	function := "_" + strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
+			return r
+		}
+		return '_'
+	}, program)
+	return strings.NewReplacer("FUNCTION", function, "PROGRAM", program, "COMPLETE", completeCommand).Replace(map[string]string{
+		"bash": `FUNCTION() {
+	local IFS=$'\n'
+	COMPREPLY=($(PROGRAM COMPLETE "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F FUNCTION PROGRAM
+`,
+		"zsh": `#compdef PROGRAM
+FUNCTION() {
+	local -a found
+	found=(${(f)"$(PROGRAM COMPLETE "${(@)words[2,CURRENT]}" 2>/dev/null)"})
+	if (( $#found )); then compadd -a found; else _files; fi
+}
+if [ "$funcstack[1]" = FUNCTION ]; then FUNCTION "$@"; else compdef FUNCTION PROGRAM; fi
+`,
+		"fish": `complete -c PROGRAM -a '(PROGRAM COMPLETE (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
+`,
+	}[shell])
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"example.com/agl"
+	"example.com/agl/ports"
+)
+
+// What --json writes. docs/json.md describes it, and programs outside this
+// repository read it: fields are added, never changed.
+type (
+	runAnswer struct {
+		Run runObject `json:"run"`
+	}
+
+	showAnswer struct {
+		Run     runObject      `json:"run"`
+		Records []recordObject `json:"records"`
+	}
+
+	runObject struct {
+		Label    string    `json:"label"`
+		Workflow string    `json:"workflow"`
+		Version  int       `json:"version"`
+		Branch   string    `json:"branch"`
+		Base     string    `json:"base"`
+		Created  time.Time `json:"created"`
+		State    agl.State `json:"state"`
+		Error    string    `json:"error"`
+	}
+
+	recordObject struct {
+		Seq       int              `json:"seq"`
+		Kind      ports.RecordKind `json:"kind"`
+		Namespace string           `json:"namespace"`
+		Name      string           `json:"name"`
+		Value     json.RawMessage  `json:"value"`
+		Failure   *errorObject     `json:"failure,omitempty"`
+		Head      string           `json:"head"`
+		Usage     usageObject      `json:"usage"`
+		Started   time.Time        `json:"started"`
+		Ended     time.Time        `json:"ended"`
+	}
+
+	usageObject struct {
+		Input  int64 `json:"input"`
+		Output int64 `json:"output"`
+	}
+
+	errorAnswer struct {
+		Error errorObject `json:"error"`
+	}
+
+	errorObject struct {
+		Kind    ports.Kind `json:"kind"`
+		Message string     `json:"message"`
+	}
+
+	workflowObject struct {
+		Name     string `json:"name"`
+		Version  int    `json:"version"`
+		Doc      string `json:"doc"`
+		Disabled string `json:"disabled"`
+	}
+
+	fileObject struct {
+		File string `json:"file"`
+	}
+
+	projectObject struct {
+		Name  string `json:"name"`
+		Repo  string `json:"repo"`
+		Trees string `json:"trees"`
+	}
+
+	versionObject struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	}
+)
+
+func runJSON(info agl.RunInfo) runObject {
+	return runObject{
+		Label: info.Label, Workflow: info.Workflow, Version: info.Version, Branch: info.Branch, Base: info.Base,
+		Created: info.Created.UTC(), State: info.State, Error: info.Error,
+	}
+}
+
+func recordJSON(r *agl.Record) recordObject {
+	o := recordObject{
+		Seq: r.Seq, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Value: r.Value, Head: r.Head,
+		Usage:   usageObject{Input: r.Usage.Input, Output: r.Usage.Output},
+		Started: r.Started.UTC(), Ended: r.Ended.UTC(),
+	}
+	if o.Value == nil {
+		o.Value = json.RawMessage("null")
+	}
+	if r.Failure != nil {
+		o.Failure = &errorObject{Kind: r.Failure.Kind, Message: r.Failure.Message}
+	}
+	return o
+}
+
+// encode returns v as JSON on one line, with text as it is rather than escaped
+// for a web page.
+func encode(v any) (string, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), err
+}

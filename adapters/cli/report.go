@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"example.com/agl"
+	"example.com/agl/ports"
+)
+
+// report writes what went wrong: a line for each error, or one object.
+func (s *session) report(err error) {
+	if s.globals.JSON {
+		kind := agl.KindOf(err)
+		if kind == "" {
+			kind = ports.Internal
+			if errors.Is(err, context.Canceled) {
+				kind = "cancelled"
+			}
+		}
+		// The object holds text and no more: it can always be encoded.
+		text, _ := encode(errorAnswer{errorObject{Kind: kind, Message: err.Error()}})
+		fmt.Fprintln(s.stderr, text)
+		return
+	}
+	if agl.KindOf(err) == agl.Stopped {
+		for _, leaf := range ports.Leaves(err) {
+			fmt.Fprintf(s.stdout, "stopped: %s\n", ports.Printable(leaf.Error()))
+		}
+		return
+	}
+	for _, leaf := range ports.Leaves(err) {
+		fmt.Fprintf(s.stderr, "%s: %s\n", s.program.Name, ports.Printable(leaf.Error()))
+	}
+}

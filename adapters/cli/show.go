@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"example.com/agl"
+	"example.com/agl/ports"
+)
+
+type showCmd struct {
+	Label string `arg:"" help:"The run."`
+}
+
+func (c *showCmd) run(ctx context.Context, s *session) error {
+	return s.with(ctx, func(engine *agl.Engine) error {
+		journal, err := engine.Journal(ctx, c.Label)
+		if err != nil {
+			return err
+		}
+		if s.globals.JSON {
+			answer := showAnswer{Run: runJSON(journal.Run), Records: []recordObject{}}
+			for i := range journal.Records {
+				answer.Records = append(answer.Records, recordJSON(&journal.Records[i]))
+			}
+			return s.answer(answer)
+		}
+		return s.print("%s", journalText(journal, s.paint()))
+	})
+}
+
+// journalText is a run and its records for a person.
+func journalText(j agl.Journal, paint painter) string {
+	var b strings.Builder
+	head := table(&b)
+	fmt.Fprintf(head, "run\t%s\n", j.Run.Label)
+	fmt.Fprintf(head, "workflow\t%s, version %d\n", j.Run.Workflow, j.Run.Version)
+	if params := string(j.Run.Params); params != "" && params != "{}" {
+		fmt.Fprintf(head, "parameters\t%s\n", line(params, 200))
+	}
+	fmt.Fprintf(head, "branch\t%s at %s, from %s\n", j.Run.Branch, short(j.Run.Head), short(j.Run.Base))
+	fmt.Fprintf(head, "begun\t%s\n", stamp(j.Run.Created))
+	fmt.Fprintf(head, "state\t%s\n", paint.state(j.Run.State))
+	if j.Run.Error != "" {
+		fmt.Fprintf(head, "error\t%s\n", line(j.Run.Error, 400))
+	}
+	if n := j.Run.Unreached; n > 0 {
+		fmt.Fprintf(head, "unreached\t%d records that the workflow did not ask for\n", n)
+	}
+	head.Flush()
+	if len(j.Records) == 0 {
+		return b.String()
+	}
+
+	b.WriteByte('\n')
+	rows := table(&b)
+	fmt.Fprintln(rows, "SEQ\tKIND\tROLE\tOUTCOME\tTIME\tTOKENS\tCOMMIT")
+	var usage ports.Usage
+	for i := range j.Records {
+		r := &j.Records[i]
+		usage = usage.Add(r.Usage)
+		tokens, commit := "-", "-"
+		if n := r.Usage.Tokens(); n > 0 {
+			tokens = count(n)
+		}
+		if r.Moved() {
+			commit = short(r.Head)
+		}
+		fmt.Fprintf(rows, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			r.Seq, r.Kind, who(r.Namespace, r.Name), outcome(r), took(r.Ended.Sub(r.Started)), tokens, commit)
+	}
+	rows.Flush()
+	for i := range j.Records {
+		if r := &j.Records[i]; r.Failure != nil {
+			fmt.Fprintf(&b, "\n%d failed: %s\n", r.Seq, line(r.Failure.Message, 400))
+		}
+	}
+	fmt.Fprintf(&b, "\n%s tokens in all%s\n", count(usage.Tokens()), cost(usage))
+	return b.String()
+}
+
+func outcome(r *ports.Record) string {
+	if r.Failure != nil {
+		return cmp.Or(string(r.Failure.Kind), "failed")
+	}
+	return "ok"
+}
+
+type runsCmd struct{}
+
+func (c *runsCmd) run(ctx context.Context, s *session) error {
+	return s.with(ctx, func(engine *agl.Engine) error {
+		runs, err := engine.Runs(ctx)
+		if err != nil {
+			return err
+		}
+		if s.globals.JSON {
+			answer := []runObject{}
+			for _, info := range runs {
+				answer = append(answer, runJSON(info))
+			}
+			return s.answer(answer)
+		}
+		if len(runs) == 0 {
+			return s.print("no runs here yet\n")
+		}
+		var b strings.Builder
+		rows := table(&b)
+		fmt.Fprintln(rows, "LABEL\tWORKFLOW\tSTATE\tBEGUN\tBRANCH\tERROR")
+		for _, info := range runs {
+			fmt.Fprintf(rows, "%s\t%s\t%s\t%s\t%s\t%s\n",
+				info.Label, info.Workflow, info.State, stamp(info.Created), info.Branch, line(info.Error, 80))
+		}
+		rows.Flush()
+		return s.print("%s", trimLines(b.String()))
+	})
+}
+
+// table returns a writer that aligns columns.
+func table(b *strings.Builder) *tabwriter.Writer { return tabwriter.NewWriter(b, 0, 0, 2, ' ', 0) }
+
+// trimLines drops the blanks that an empty last column leaves.
+func trimLines(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimRight(line, " \n"))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// who names a role or call, and its worktree if it is not the run's own.
+func who(namespace, name string) string {
+	if namespace == ports.Base || namespace == "" {
+		return line(name, 60)
+	}
+	return line(namespace+"/"+name, 60)
+}
+
+// line is text of others on one line.
+func line(text string, limit int) string { return ports.Clip(ports.Printable(text), limit) }
+
+func short(commit string) string { return commit[:min(len(commit), 10)] }
+
+func stamp(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
+
+func took(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < time.Minute:
+		return d.Round(100 * time.Millisecond).String()
+	default:
+		return d.Round(time.Second).String()
+	}
+}
+
+// count is a number with its thousands apart.
+func count(n int64) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+func cost(u ports.Usage) string {
+	if u.Cost == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", $%.2f", u.Cost)
+}

@@ -1,0 +1,46 @@
+//go:build unix
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+)
+
+// onSignals returns a context that the first signal to stop cancels, and a
+// function that ends the process by that signal, if there was one. What the
+// process was started to ignore (nohup, a shell's &) stays ignored.
+func onSignals(parent context.Context, stderr io.Writer) (ctx context.Context, stopped func()) {
+	ctx, cancel := context.WithCancel(parent)
+	caught := make(chan os.Signal, 1)
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) {
+			signal.Notify(caught, sig)
+		}
+	}
+	var first atomic.Pointer[syscall.Signal]
+	go func() {
+		sig := (<-caught).(syscall.Signal)
+		first.Store(&sig)
+		fmt.Fprintln(stderr, "stopping in order; again to stop at once")
+		cancel()
+		die((<-caught).(syscall.Signal))
+	}()
+	return ctx, func() {
+		if sig := first.Load(); sig != nil {
+			die(*sig)
+		}
+	}
+}
+
+// die ends the process by sig.
+func die(sig syscall.Signal) {
+	signal.Reset(sig)
+	_ = syscall.Kill(os.Getpid(), sig) // a process may signal itself
+	select {}
+}

@@ -1,0 +1,138 @@
+//go:build unix
+
+package files_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/agl/adapters/files"
+	"example.com/agl/ports"
+)
+
+// TestMain also is the other processes that the tests need.
+func TestMain(m *testing.M) {
+	home := os.Getenv("AGL_TEST_HOME")
+	var err error
+	switch role := os.Getenv("AGL_TEST_ROLE"); role {
+	case "":
+		os.Exit(m.Run())
+	case "holder", "holder with a child":
+		err = hold(home, role != "holder")
+	case "limited":
+		err = writeLimited(home)
+	case "small disk":
+		err = writeToSmallDisk(home)
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// other returns this program in another role.
+func other(role, home string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "AGL_TEST_ROLE="+role, "AGL_TEST_HOME="+home)
+	return cmd
+}
+
+// hold takes the lock and keeps it until its input ends, then dies without
+// letting go.
+func hold(home string, child bool) error {
+	lock, err := files.New(home, "p").Lock(context.Background(), label)
+	if err != nil {
+		return err
+	}
+	pid := 0
+	if child {
+		cmd := exec.Command("sleep", "600")
+		cmd.ExtraFiles = lock.Files()
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		pid = cmd.Process.Pid
+	}
+	fmt.Println("held", pid)
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// startHolder returns a process that has the lock, its child if it was asked
+// to have one, and what ends it.
+func startHolder(t *testing.T, role, home string) (holder *exec.Cmd, child int, kill func()) {
+	t.Helper()
+	holder = other(role, home)
+	stdin, err := holder.StdinPipe()
+	require.NoError(t, err)
+	stdout, err := holder.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, holder.Start())
+	kill = func() {
+		_ = holder.Process.Kill()
+		_ = holder.Wait()
+		stdin.Close()
+	}
+	t.Cleanup(kill)
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	require.NoError(t, err)
+	_, err = fmt.Sscanf(line, "held %d", &child)
+	require.NoError(t, err, line)
+	if child != 0 {
+		t.Cleanup(func() { _ = syscall.Kill(child, syscall.SIGKILL) })
+	}
+	return holder, child, kill
+}
+
+// writeLimited writes documents where no file may be larger than 64 KiB.
+func writeLimited(home string) error {
+	limit := &syscall.Rlimit{Cur: 64 << 10, Max: 64 << 10}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, limit); err != nil {
+		return err
+	}
+	return writeTooMuch(home, func() error { return nil })
+}
+
+// writeTooMuch replaces a document by one that does not fit, makes room, and
+// goes on. It fails if anything is not as it should be.
+func writeTooMuch(home string, room func() error) error {
+	ctx, s := context.Background(), files.New(home, "p")
+	if err := s.Write(ctx, label, "records/1", []byte("old"), ports.Durable); err != nil {
+		return fmt.Errorf("a small document: %w", err)
+	}
+	for _, durability := range []ports.Durability{ports.Durable, ports.Volatile} {
+		err := s.Write(ctx, label, "records/1", make([]byte, 1<<20), durability)
+		switch {
+		case err == nil:
+			return fmt.Errorf("the document fitted")
+		case ports.KindOf(err) != ports.Unavailable, !strings.Contains(err.Error(), s.Path(label, "records/1")):
+			return fmt.Errorf("want Unavailable naming the document, got: %w", err)
+		}
+		fmt.Println("refused:", err)
+		got, err := s.Read(ctx, label, "records/1")
+		if err != nil || string(got) != "old" {
+			return fmt.Errorf("the old document is %q, %v", got, err)
+		}
+		entries, err := os.ReadDir(s.Path(label, "records"))
+		if err != nil || len(entries) != 1 {
+			return fmt.Errorf("left behind: %v, %v", entries, err)
+		}
+	}
+	if err := room(); err != nil {
+		return err
+	}
+	if err := s.Write(ctx, label, "records/2", []byte("new"), ports.Durable); err != nil {
+		return fmt.Errorf("with room again: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/agl/internal/gittest"
+)
+
+// A started command, and what it writes.
+type started struct {
+	*exec.Cmd
+	stderr bytes.Buffer
+}
+
+// start runs a shell line that ends in agl's arguments, and returns when the
+// agent's script has made the file begun.
+func start(t *testing.T, repo *gittest.Repo, shell, script string) *started {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "play.txtar")
+	begun := filepath.Join(t.TempDir(), "begun")
+	require.NoError(t, os.WriteFile(file, []byte(script), 0o600))
+	s := &started{Cmd: exec.Command("sh", "-c", shell+` exec agl run fix -n demo -r x --script "$1"`, "sh", file)}
+	s.Dir, s.Env, s.Stderr = repo.Dir, append(repo.Env, "BEGUN="+begun), &s.stderr
+	require.NoError(t, s.Start())
+	t.Cleanup(func() { _ = s.Process.Kill() }) // if the test failed before it ended
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(begun)
+		return err == nil
+	}, time.Minute, 5*time.Millisecond)
+	return s
+}
+
+// diedOf waits for the process and requires that sig ended it.
+func (s *started) diedOf(t *testing.T, sig syscall.Signal) {
+	t.Helper()
+	var exit *exec.ExitError
+	require.True(t, errors.As(s.Wait(), &exit), "it ended well\n%s", &s.stderr)
+	status := exit.Sys().(syscall.WaitStatus)
+	require.True(t, status.Signaled(), "exit code %d\n%s", status.ExitStatus(), &s.stderr)
+	require.Equal(t, sig, status.Signal())
+}
+
+func ask(t *testing.T, repo *gittest.Repo, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("agl", args...)
+	cmd.Dir, cmd.Env = repo.Dir, repo.Env
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	return string(out)
+}
+
+func TestASignalStopsARunInOrderAndTheProcessDiesOfIt(t *testing.T) {
+	t.Parallel()
+	for name, sig := range map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			repo := gittest.New(t, nil)
+			run := start(t, repo, "", "-- implementer --\nexec touch \"$BEGUN\"; exec sleep 60\n")
+			require.NoError(t, run.Process.Signal(sig))
+			run.diedOf(t, sig)
+			require.Contains(t, run.stderr.String(), "stopping in order; again to stop at once\n")
+			require.Contains(t, run.stderr.String(), "agl: run demo was stopped; go on with agl resume demo: step implementer: context canceled\n")
+			require.Contains(t, ask(t, repo, "runs"), "interrupted")
+		})
+	}
+}
+
+func TestASecondSignalStopsARunAtOnce(t *testing.T) {
+	t.Parallel()
+	repo := gittest.New(t, nil)
+	run := start(t, repo, "", "-- implementer --\nexec trap '' TERM; touch \"$BEGUN\"; while :; do sleep 1; done\n")
+	require.NoError(t, run.Process.Signal(syscall.SIGINT))
+	require.NoError(t, run.Process.Signal(syscall.SIGTERM))
+	run.diedOf(t, syscall.SIGTERM)
+	require.NotContains(t, run.stderr.String(), "go on with")
+	require.Contains(t, ask(t, repo, "runs"), "interrupted")
+}
+
+func TestASignalThatIsIgnoredStaysIgnored(t *testing.T) {
+	t.Parallel()
+	repo := gittest.New(t, nil)
+	release := filepath.Join(t.TempDir(), "release")
+	run := start(t, repo, "trap '' HUP; export RELEASE='"+release+"';",
+		"-- implementer --\nexec touch \"$BEGUN\"; until test -e \"$RELEASE\"; do sleep 0.02; done\nwrite f f\nreport {\"summary\": \"s\"}\n"+
+			"-- reviewer --\nreport {\"items\": []}\n-- f --\ntext\n")
+	require.NoError(t, run.Process.Signal(syscall.SIGHUP))
+	require.NoError(t, os.WriteFile(release, nil, 0o600))
+	require.NoError(t, run.Wait(), "%s", &run.stderr)
+	require.NotContains(t, run.stderr.String(), "stopping")
+	require.Contains(t, ask(t, repo, "runs"), "done")
+}

@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"context"
+
+	"example.com/agl/internal/ledger"
+	"example.com/agl/ports"
+)
+
+// Plan says what a resume would do. It calls the workflow with nothing run,
+// and changes nothing.
+func (e *Engine) Plan(ctx context.Context, label string, def Definition) (ports.Plan, error) {
+	if err := ports.CheckName("label", label); err != nil {
+		return ports.Plan{}, err
+	}
+	x := &execution{engine: e, label: label, workspaces: map[string]ports.Workspace{}, quiet: true}
+	if err := x.restore(ctx, def); err != nil {
+		return ports.Plan{}, err
+	}
+	w := x.newWalk(true, nil)
+	for name, s := range w.spaces {
+		r, err := restoreNote(ctx, x.book, name)
+		if err != nil {
+			return ports.Plan{}, err
+		}
+		if r != nil {
+			s.live = append(s.live, ledger.Unwritten(r))
+		}
+	}
+	x.since = x.book.Last()
+	err := w.call(ctx)
+	if halt := w.halted(); halt != nil {
+		return ports.Plan{}, halt
+	}
+	return w.plan(err), nil
+}

@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"example.com/agl/internal/ledger"
+	"example.com/agl/ports"
+)
+
+// Step takes a step: its agent runs, unless it is recorded.
+func (r *Run) Step(ctx context.Context, s *Step) error {
+	if err := r.walk.x.job.resolve(s); err != nil {
+		return fmt.Errorf("step %s: %w", s.Role.Name, err)
+	}
+	terms, err := stepTerms(s)
+	if err != nil {
+		return fmt.Errorf("step %s: %w", s.Role.Name, err)
+	}
+	return r.take(ctx, &verb{
+		kind:    ports.KindStep,
+		name:    s.Role.Name,
+		model:   s.Role.Model,
+		terms:   terms,
+		commits: s.Ending == EndCommit,
+		deliver: s.Deliver,
+		run: func(ctx context.Context, a *attempt) (*ledger.Entry, error) {
+			return a.step(ctx, s)
+		},
+	})
+}
+
+// step runs a step's agent and ends the step.
+func (a *attempt) step(ctx context.Context, s *Step) (*ledger.Entry, error) {
+	a.record.Model = s.Role.Model
+	report := &reporting{accept: s.Accept}
+	outcome, err := a.runAgent(ctx, s, report)
+	a.record.Usage = outcome.Usage
+	a.record.Session = outcome.Session
+	if err != nil {
+		return a.fail(ctx, fmt.Errorf("step %s: %w", s.Role.Name, err))
+	}
+	value, reported := report.value()
+	switch {
+	case len(outcome.Denied) > 0:
+		err = ports.Denied.Errorf("", "its agent was refused %s", list(outcome.Denied))
+	case outcome.Stop != ports.StopCompleted, s.Role.Schema != nil && !reported:
+		err = &ports.IncompleteError{Role: s.Role.Name, Stop: outcome.Stop, Said: ports.Clip(outcome.Text, 2000)}
+	}
+	if err != nil {
+		return a.fail(ctx, fmt.Errorf("step %s: %w", s.Role.Name, err))
+	}
+	a.record.Value = value
+	return a.succeed(ctx, result{ending: s.Ending, message: s.Message, allowEmpty: s.AllowEmpty})
+}
+
+// runAgent runs one turn. What was used is in the outcome even if it fails.
+func (a *attempt) runAgent(ctx context.Context, s *Step, report *reporting) (ports.Outcome, error) {
+	x := a.x
+	agent, err := x.engine.agent(s.Role.Model)
+	if err != nil {
+		return ports.Outcome{}, err
+	}
+	if err := covers(ctx, agent, s.Role); err != nil {
+		return ports.Outcome{}, err
+	}
+	release, err := x.engine.acquire(ctx)
+	if err != nil {
+		return ports.Outcome{}, err
+	}
+	defer release()
+	if spent := x.book.Spent().Tokens(); x.budget > 0 && spent >= x.budget {
+		return ports.Outcome{}, ports.Denied.Errorf("", "the run's budget of %d tokens is spent (%d used); resume it with a larger one", x.budget, spent)
+	}
+
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends what a handler still does for an agent that is gone
+	var seen ports.Usage
+	session := ""
+	emit := func(e ports.AgentEvent) {
+		switch e.Kind {
+		case ports.AgentActivity:
+			x.publish(a.space.name, ports.Activity{Text: ports.Clip(ports.Printable(e.Text), 400)})
+		case ports.AgentText:
+			x.publish(a.space.name, ports.Text{Text: e.Text})
+		case ports.AgentSession:
+			session = e.Text
+		case ports.AgentUsage:
+			seen = e.Usage
+			x.publish(a.space.name, ports.UsageSeen{Usage: e.Usage})
+		}
+	}
+	outcome, err := guardPanic(x, "agent "+s.Role.Model.Provider(), func() (ports.Outcome, error) {
+		return agent.Run(ctx, a.task(s, report), emit)
+	})
+	if outcome.Usage == (ports.Usage{}) && seen != (ports.Usage{}) {
+		outcome.Usage = seen
+	}
+	if err != nil {
+		outcome.Usage.Complete = false
+	}
+	if outcome.Session == "" {
+		outcome.Session = session
+	}
+	if err != nil && ctx.Err() == nil && ports.KindOf(err) == "" {
+		err = ports.Unexpected.Errorf("", "its agent failed: %w", err)
+	}
+	return outcome, err
+}
+
+// task is what the agent is given.
+func (a *attempt) task(s *Step, report *reporting) ports.Task {
+	t := ports.Task{
+		Run:          a.x.label,
+		Namespace:    a.space.name,
+		Role:         s.Role.Name,
+		Ordinal:      a.verb.ordinal,
+		Model:        s.Role.Model,
+		Instructions: instructions(s),
+		Dir:          a.ws.Dir(),
+		Workspace:    a.ws,
+		Restrictions: s.Role.restrictions(),
+		Env:          a.env(),
+	}
+	for _, tool := range s.Role.Tools {
+		t.Tools = append(t.Tools, a.tool(tool))
+	}
+	if s.Role.Schema != nil {
+		t.Report = ReportTool
+		t.Tools = append(t.Tools, report.tool(a.x, s.Role))
+	}
+	return t
+}
+
+// tool serves a role's tool to its agent. A call that fails is a refusal that
+// the model reads.
+func (a *attempt) tool(tool *Tool) ports.Tool {
+	world := a.world()
+	return ports.Tool{
+		Name: tool.Name, Doc: tool.Doc, Schema: tool.Schema.JSON(),
+		Call: func(ctx context.Context, args json.RawMessage) ports.ToolResult {
+			text, err := guardPanic(a.x, "tool "+tool.Name, func() (string, error) {
+				return tool.Call(ctx, world, args)
+			})
+			if err != nil {
+				return ports.ToolResult{Text: err.Error(), Rejected: true}
+			}
+			return ports.ToolResult{Text: text}
+		},
+	}
+}

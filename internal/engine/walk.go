@@ -1,0 +1,343 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"example.com/agl/internal/fingerprint"
+	"example.com/agl/internal/ledger"
+	"example.com/agl/ports"
+)
+
+// A walk is one call of the workflow's function: dry, where the first verb
+// that is not recorded ends its namespace, or live, where it runs.
+type walk struct {
+	x   *execution
+	dry bool
+
+	verbs sync.WaitGroup // those that run now
+
+	mu       sync.Mutex
+	spaces   map[string]*namespace
+	halt     error // what keeps any further verb from running
+	over     bool  // the function has returned
+	retrying map[int]bool
+}
+
+// A namespace is one namespace's place in a walk.
+type namespace struct {
+	name   string
+	branch string
+	busy   atomic.Bool // a verb of it is in flight
+
+	// The rest belongs to the verb in flight.
+	live     []*ledger.Entry
+	pos      int            // how many of live were reached
+	retry    int            // the failure that the next record supersedes, 0 if none
+	head     string         // the commit that the next verb stands on
+	ordinals map[string]int // steps taken, by role
+	missed   *ports.Miss    // in a dry walk: the verb that ended it
+}
+
+// A Run is what a workflow's function is given: the way to its verbs.
+type Run struct {
+	walk  *walk
+	space *namespace
+}
+
+// errDry is what verbs return in a dry walk from the first miss on.
+var errDry = errors.New("this verb is not recorded: the workflow is called to see what it asks for, nothing is run")
+
+// A replayedError is a recorded failure that a verb gave back.
+type replayedError struct {
+	entry *ledger.Entry
+	err   error
+}
+
+func (e *replayedError) Error() string { return e.err.Error() }
+func (e *replayedError) Unwrap() error { return e.err }
+
+// newWalk begins a walk over the live records, without those to be retried.
+func (x *execution) newWalk(dry bool, retrying map[int]bool) *walk {
+	w := &walk{x: x, dry: dry, spaces: map[string]*namespace{}, retrying: retrying}
+	w.spaces[ports.Base] = w.enter(ports.Base, x.book.Run.Branch, x.book.Run.Base)
+	return w
+}
+
+func (w *walk) enter(name, branch, base string) *namespace {
+	s := &namespace{name: name, branch: branch, head: base, ordinals: map[string]int{}}
+	for _, e := range w.x.book.Live(name) {
+		if w.retrying[e.Seq] {
+			s.retry = e.Seq
+			continue
+		}
+		s.live = append(s.live, e)
+	}
+	return s
+}
+
+// call calls the workflow's function, and waits for verbs that it left
+// running. A panic is an Internal error.
+func (w *walk) call(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.x.engine.log.Error("workflow panicked", "run", w.x.label, "panic", p, "stack", string(debug.Stack()))
+			err = ports.Internal.Errorf("workflow "+w.x.job.Workflow, "panic: %v", p)
+		}
+		w.mu.Lock()
+		w.over = true
+		w.mu.Unlock()
+		w.verbs.Wait()
+		if halt := w.halted(); halt != nil {
+			err = halt
+		}
+	}()
+	return w.x.job.Func(ctx, &Run{walk: w, space: w.spaces[ports.Base]})
+}
+
+// stop keeps any further verb from running; the first cause is the walk's
+// error.
+func (w *walk) stop(err error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.halt == nil {
+		w.halt = err
+	}
+	return w.halt
+}
+
+func (w *walk) halted() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.halt
+}
+
+func (w *walk) begin() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over {
+		return ports.Invalid.Errorf("", "the workflow's function has returned: its run takes no more verbs")
+	}
+	w.verbs.Add(1)
+	return nil
+}
+
+// A verb is one call of a verb, ready to be compared and run.
+type verb struct {
+	kind    ports.RecordKind
+	name    string
+	model   ports.Model // of a step
+	ordinal int
+	terms   []ports.Term
+	key     string
+	commits bool // it may end in a commit
+	deliver func(value json.RawMessage) error
+	run     func(ctx context.Context, a *attempt) (*ledger.Entry, error)
+}
+
+func (v *verb) op() string { return fmt.Sprintf("%s %s", v.kind, v.name) }
+
+// take answers a verb from the record, or runs it.
+func (r *Run) take(ctx context.Context, v *verb) error {
+	w, s := r.walk, r.space
+	if err := w.begin(); err != nil {
+		return fmt.Errorf("%s: %w", v.op(), err)
+	}
+	defer w.verbs.Done()
+	if !s.busy.CompareAndSwap(false, true) {
+		return ports.Invalid.Errorf(v.op(), "another verb is in flight on this Run; give each goroutine a Worktree")
+	}
+	defer s.busy.Store(false)
+
+	if s.missed != nil {
+		return errDry
+	}
+	v.key = fingerprint.Key(v.kind, v.terms)
+	if v.kind == ports.KindStep {
+		s.ordinals[v.name]++
+		v.ordinal = s.ordinals[v.name]
+	}
+	var next *ledger.Entry
+	if s.pos < len(s.live) {
+		next = s.live[s.pos]
+	}
+	if next != nil && next.Key == v.key {
+		return w.replay(ctx, s, next, v)
+	}
+	if w.dry {
+		s.missed = w.miss(ctx, next, v)
+		return errDry
+	}
+	return w.runMissed(ctx, s, next, v)
+}
+
+// replay answers a verb from its record.
+func (w *walk) replay(ctx context.Context, s *namespace, e *ledger.Entry, v *verb) error {
+	s.pos++
+	if e.Moved() {
+		s.head = e.Head
+	}
+	if !w.dry {
+		w.x.publish(s.name, ports.Hit{Record: planRecord(e)})
+	}
+	if e.Failure != nil {
+		return &replayedError{entry: e, err: e.Failure.Err()}
+	}
+	value, err := w.x.book.Value(ctx, e)
+	if err != nil {
+		return w.stop(fmt.Errorf("%s: %w", v.op(), err))
+	}
+	if err := v.deliver(value); err != nil {
+		return w.stop(ports.Conflicted.Errorf(v.op(),
+			"record %d was made under other rules, its value is not valid any more: %w; raise the workflow's Version, or clear the run", e.Seq, err))
+	}
+	return nil
+}
+
+// runMissed runs a verb that is not recorded.
+func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, v *verb) error {
+	x := w.x
+	if err := w.halted(); err != nil {
+		return err
+	}
+	miss := w.miss(ctx, next, v)
+	if next != nil {
+		plan := ports.Plan{Label: x.label, Namespaces: []ports.NamespacePlan{s.plan(miss)}}
+		if !x.book.Rebuying() {
+			return w.stop(&ports.DivergedError{Plan: plan})
+		}
+		if err := x.rebuy(ctx, plan); err != nil {
+			return w.stop(err)
+		}
+		s.live = s.live[:s.pos]
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := x.check(ctx); err != nil {
+		return w.stop(err)
+	}
+	x.publish(s.name, ports.Missed{Miss: *miss})
+	a, err := x.prepare(ctx, s, v)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return w.stop(fmt.Errorf("%s: %w", v.op(), err))
+	}
+	x.publish(s.name, ports.Began{Kind: v.kind, Name: v.name, Ordinal: v.ordinal, Model: v.model})
+	e, err := v.run(ctx, a)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return err
+	default:
+		return w.stop(err)
+	}
+	s.live = append(s.live, e)
+	s.pos++
+	s.retry = 0
+	if e.Moved() {
+		s.head = e.Head
+	}
+	if e.Failure != nil {
+		return e.Failure.Err()
+	}
+	value, err := x.book.Value(ctx, e)
+	if err != nil {
+		return w.stop(err)
+	}
+	return v.deliver(value)
+}
+
+// check runs the preflight of a resumed run, once, before its first miss.
+func (x *execution) check(ctx context.Context) error {
+	x.once.Lock()
+	defer x.once.Unlock()
+	if x.checked {
+		return nil
+	}
+	if err := x.engine.preflight(ctx, x.job); err != nil {
+		return err
+	}
+	x.checked = true
+	return nil
+}
+
+// miss explains why a verb is not answered by next, the record at its
+// position.
+func (w *walk) miss(ctx context.Context, next *ledger.Entry, v *verb) *ports.Miss {
+	m := &ports.Miss{Kind: v.kind, Name: v.name, Ordinal: v.ordinal}
+	if next == nil {
+		return m
+	}
+	instead := planRecord(next)
+	m.Instead = &instead
+	if next.Kind == v.kind && next.Name == v.name {
+		if full, err := w.x.book.Full(ctx, next.Seq); err == nil {
+			m.Changes = fingerprint.Explain(full.Terms, v.terms)
+		}
+	}
+	return m
+}
+
+func planRecord(e *ledger.Entry) ports.PlanRecord {
+	return ports.PlanRecord{Seq: e.Seq, Kind: e.Kind, Namespace: e.Namespace, Name: e.Name}
+}
+
+// plan says what becomes of the namespace's records.
+func (s *namespace) plan(miss *ports.Miss) ports.NamespacePlan {
+	p := ports.NamespacePlan{
+		Namespace: s.name, Hits: s.pos, Miss: miss,
+		Unreached: []ports.PlanRecord{}, Cost: ports.Usage{Complete: true},
+	}
+	for _, e := range s.live[s.pos:] {
+		p.Unreached = append(p.Unreached, planRecord(e))
+		if e.Kind == ports.KindStep {
+			p.Cost = p.Cost.Add(e.Usage)
+		}
+	}
+	return p
+}
+
+// plan says what a dry walk found. err is what the function returned.
+func (w *walk) plan(err error) ports.Plan {
+	p := ports.Plan{Label: w.x.label, Retries: []ports.PlanRecord{}}
+	missed := false
+	for _, name := range slices.Sorted(maps.Keys(w.spaces)) {
+		s := w.spaces[name]
+		missed = missed || s.missed != nil
+		p.Namespaces = append(p.Namespaces, s.plan(s.missed))
+	}
+	p.Partial = missed && !errors.Is(err, errDry)
+	for _, e := range w.x.retryable(err) {
+		p.Retries = append(p.Retries, planRecord(e))
+	}
+	return p
+}
+
+// missed reports whether a dry walk met a verb that is not recorded.
+func (w *walk) missed() bool {
+	for _, s := range w.spaces {
+		if s.missed != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// unreached counts the live records that the walk did not ask for.
+func (w *walk) unreached() int {
+	n := 0
+	for _, s := range w.spaces {
+		n += len(s.live) - s.pos
+	}
+	return n
+}

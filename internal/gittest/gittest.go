@@ -1,0 +1,116 @@
+// Package gittest makes git repositories for tests, cut off from the git
+// configuration and the repository of whoever runs them.
+package gittest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A Repo is a repository with a checkout.
+type Repo struct {
+	Dir string   // the checkout, its links resolved
+	Env []string // an environment that reaches no configuration but the repository's own
+	t   testing.TB
+}
+
+// New returns a repository with a commit of files, by name, on branch main,
+// and a committer identity of its own.
+func New(t testing.TB, files map[string]string) *Repo {
+	t.Helper()
+	r := Empty(t)
+	r.Git("config", "user.name", "Tess Ter")
+	r.Git("config", "user.email", "tess@example.com")
+	r.Write(files)
+	r.Git("add", "--all")
+	r.Git("commit", "--quiet", "--allow-empty", "--message", "first")
+	return r
+}
+
+// Empty returns a repository without a commit and without an identity.
+func Empty(t testing.TB) *Repo {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Repo{Dir: filepath.Join(dir, "repo"), Env: Env(t), t: t}
+	if err := os.Mkdir(r.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.Git("init", "--quiet", "--initial-branch", "main")
+	return r
+}
+
+// Env returns this process's environment with an empty home of its own, and
+// without what would lead git or AGL elsewhere.
+func Env(t testing.TB) []string {
+	t.Helper()
+	return environ(t.TempDir())
+}
+
+func environ(home string) []string {
+	var env []string
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		switch {
+		case strings.HasPrefix(name, "GIT_"), strings.HasPrefix(name, "AGL_"), strings.HasPrefix(name, "XDG_"):
+		case name == "HOME", name == "EMAIL":
+		default:
+			env = append(env, entry)
+		}
+	}
+	return append(env,
+		"HOME="+home, "USERPROFILE="+home,
+		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+	)
+}
+
+// Main runs the tests of a package whose code reads the process's own
+// environment, in one like Env's, and returns their exit code: for TestMain.
+func Main(m *testing.M) int {
+	home, err := os.MkdirTemp("", "gittest-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(home)
+	env := environ(home)
+	os.Clearenv()
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	return m.Run()
+}
+
+// Git runs git in the checkout and returns what it wrote, without the last
+// line's end.
+func (r *Repo) Git(args ...string) string {
+	r.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = r.Dir, r.Env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+// Write writes files into the checkout, by name.
+func (r *Repo) Write(files map[string]string) {
+	r.t.Helper()
+	for name, text := range files {
+		path := filepath.Join(r.Dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			r.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}

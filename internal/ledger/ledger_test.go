@@ -1,0 +1,183 @@
+package ledger_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/agl/internal/ledger"
+	"example.com/agl/internal/mem"
+	"example.com/agl/ports"
+)
+
+var at = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+
+func newBook(t testing.TB) (*ledger.Book, *mem.Store) {
+	store := &mem.Store{}
+	b, err := ledger.Create(t.Context(), store, ledger.Run{
+		Label: "job", Workflow: "w", Version: 1, Branch: "agl/job", Base: "b0", Params: json.RawMessage(`{}`), Created: at,
+	})
+	require.NoError(t, err)
+	return b, store
+}
+
+func step(name, before, head string) *ports.Record {
+	return &ports.Record{
+		Kind: ports.KindStep, Namespace: ports.Base, Name: name, Key: "key-" + name, Before: before, Head: head,
+		Terms: []ports.Term{{Name: "prompt", Digest: "d1", Text: `"the prompt"`}, {Name: "name", Digest: "d-" + name, Text: name}},
+		Value: json.RawMessage(`{"n":1}`), Started: at, Ended: at,
+	}
+}
+
+func TestABookReadAgainIsTheSame(t *testing.T) {
+	t.Parallel()
+	b, store := newBook(t)
+	large := step("large", "b1", "b1")
+	large.Value = json.RawMessage(`"` + strings.Repeat("x\\n", 10_000) + `"`)
+	failed := step("failed", "b1", "b1")
+	failed.Value, failed.Failure = nil, ports.FailureOf(&ports.LimitError{Reset: at, Message: "m"})
+	for i, r := range []*ports.Record{step("one", "b0", "b1"), large, failed} {
+		e, err := b.Append(t.Context(), r)
+		require.NoError(t, err)
+		require.Equal(t, i+1, e.Seq)
+	}
+	again, err := ledger.Open(t.Context(), store, "job")
+	require.NoError(t, err)
+	require.Equal(t, b.Run, again.Run)
+	require.Equal(t, b.Entries(), again.Entries())
+	value, err := again.Value(t.Context(), again.Entries()[1])
+	require.NoError(t, err)
+	require.Equal(t, large.Value, value)
+	require.Equal(t, failed.Failure.Err().Error(), again.Entries()[2].Failure.Err().Error())
+	for _, r := range []*ports.Record{large, failed} {
+		full, err := again.Full(t.Context(), r.Seq)
+		require.NoError(t, err)
+		require.Equal(t, r, full, "with the texts of all its terms")
+	}
+}
+
+func TestATextIsStoredOnce(t *testing.T) {
+	t.Parallel()
+	b, store := newBook(t)
+	for _, name := range []string{"one", "two", "three"} {
+		_, err := b.Append(t.Context(), step(name, "b0", "b0"))
+		require.NoError(t, err)
+	}
+	n := 0
+	for _, name := range store.Documents("job", "records/") {
+		doc, err := store.Read(t.Context(), "job", name)
+		require.NoError(t, err)
+		n += bytes.Count(doc, []byte("the prompt"))
+	}
+	require.Equal(t, 1, n)
+}
+
+func TestAPositionHoldsOneLiveRecord(t *testing.T) {
+	t.Parallel()
+	b, store := newBook(t)
+	for _, r := range []*ports.Record{step("one", "b0", "b1"), step("two", "b1", "b2")} {
+		_, err := b.Append(t.Context(), r)
+		require.NoError(t, err)
+	}
+	retry := step("two", "b1", "b3")
+	retry.Retry = 2
+	_, err := b.Append(t.Context(), retry)
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 3}, live(b))
+	_, err = b.Append(t.Context(), &ports.Record{
+		Kind: ports.KindSuperseded, Namespace: ports.Base, Name: ledger.WhyRebuy, Terms: []ports.Term{}, Started: at, Ended: at,
+		Superseded: &ports.Superseded{Why: ledger.WhyRebuy, Records: []int{1, 3}, Moves: []ports.Move{}},
+	})
+	require.NoError(t, err)
+	require.Empty(t, live(b))
+	require.True(t, b.Rebuying())
+	again, err := ledger.Open(t.Context(), store, "job")
+	require.NoError(t, err)
+	require.Empty(t, live(again))
+	_, err = again.Append(t.Context(), &ports.Record{Kind: ports.KindEnd, Namespace: ports.Base, Terms: []ports.Term{}, Started: at, Ended: at})
+	require.NoError(t, err)
+	require.False(t, again.Rebuying(), "until the run ends")
+	require.NotNil(t, again.End())
+}
+
+func live(b *ledger.Book) []int {
+	var seqs []int
+	for _, e := range b.Live(ports.Base) {
+		seqs = append(seqs, e.Seq)
+	}
+	return seqs
+}
+
+func TestANoteIsStaleOnceItsVerbIsRecorded(t *testing.T) {
+	t.Parallel()
+	b, store := newBook(t)
+	r := step("one", "b0", "b1")
+	note := ledger.Note{Key: r.Key, Started: r.Started, Name: "step one", Guard: json.RawMessage("null"), Ending: &ledger.Ending{Commit: true, Message: "m"}, Record: r}
+	require.NoError(t, b.WriteNote(t.Context(), ports.Base, note))
+	got, err := b.ReadNote(t.Context(), ports.Base)
+	require.NoError(t, err)
+	require.Equal(t, r, got.Record)
+	_, err = b.Append(t.Context(), r)
+	require.NoError(t, err)
+	got, err = b.ReadNote(t.Context(), ports.Base)
+	require.NoError(t, err)
+	require.Nil(t, got)
+
+	store.Corrupt("job", "notes/_base.json", func(doc []byte) []byte { return doc[:9] })
+	_, err = b.ReadNote(t.Context(), ports.Base)
+	var corrupt *ports.CorruptError
+	require.ErrorAs(t, err, &corrupt)
+	require.Contains(t, corrupt.File, "notes/_base.json")
+}
+
+func TestAMissingRecordIsNamed(t *testing.T) {
+	t.Parallel()
+	b, store := newBook(t)
+	for range 3 {
+		_, err := b.Append(t.Context(), step("one", "b0", "b1"))
+		require.NoError(t, err)
+	}
+	require.NoError(t, store.Delete(t.Context(), "job", "records/00000002.json"))
+	_, err := ledger.Open(t.Context(), store, "job")
+	var corrupt *ports.CorruptError
+	require.ErrorAs(t, err, &corrupt)
+	require.Contains(t, corrupt.File, "records/00000002.json")
+}
+
+// Whatever is in a record's file, reading it names the file or gives a record
+// that is written back as the same bytes.
+func FuzzARecordIsReadOrNamed(f *testing.F) {
+	b, store := newBook(f)
+	small, large := step("one", "b0", "b1"), step("two", "b1", "b2")
+	large.Value = json.RawMessage(`"` + strings.Repeat("x", 5000) + `"`)
+	for _, r := range []*ports.Record{small, large} {
+		_, err := b.Append(f.Context(), r)
+		require.NoError(f, err)
+	}
+	for _, name := range store.Documents("job", "records/") {
+		doc, err := store.Read(f.Context(), "job", name)
+		require.NoError(f, err)
+		f.Add(doc)
+		f.Add(doc[:len(doc)/2])
+		f.Add(bytes.Replace(doc, []byte("1"), []byte("2"), 1))
+	}
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		b, store := newBook(t)
+		require.NoError(t, store.Write(t.Context(), "job", "records/00000001.json", doc, ports.Durable))
+		again, err := ledger.Open(t.Context(), store, "job")
+		if err != nil {
+			var corrupt *ports.CorruptError
+			require.ErrorAs(t, err, &corrupt)
+			require.Contains(t, corrupt.File, "records/00000001.json")
+			return
+		}
+		r, err := again.Full(t.Context(), 1)
+		require.NoError(t, err)
+		_, err = b.Append(t.Context(), r)
+		require.NoError(t, err)
+	})
+}

@@ -1,0 +1,77 @@
+package agl
+
+import "example.com/agl/ports"
+
+// Reading a run.
+type (
+	// RunInfo is what is known of a run without its records.
+	RunInfo = ports.RunInfo
+	// A State is how a run stands.
+	State = ports.State
+	// A Journal is a run and its live ordered records.
+	Journal = ports.Journal
+	// A Record is one durable point of a run.
+	Record = ports.Record
+	// A RecordKind tells records apart.
+	RecordKind = ports.RecordKind
+	// A Term is one part of what a record's key is made of.
+	Term = ports.Term
+	// A Failure is an error as it is recorded.
+	Failure = ports.Failure
+	// Usage is what was used: tokens, and money where it is known.
+	Usage = ports.Usage
+	// A Verdict is what the build gate found.
+	Verdict = ports.Verdict
+	// A Plan is what a resume would do.
+	Plan = ports.Plan
+	// A NamespacePlan is a Plan's part about one namespace.
+	NamespacePlan = ports.NamespacePlan
+	// A Status is a run at one instant.
+	Status = ports.Status
+	// A Salvage is what was in a checkout before it was put back.
+	Salvage = ports.Salvage
+	// Cleared is what clearing a run removed and what it left.
+	Cleared = ports.Cleared
+	// A ConflictPath is one path two sides do not agree on.
+	ConflictPath = ports.ConflictPath
+)
+
+// The states of a run.
+const (
+	StateRunning     = ports.StateRunning
+	StateInterrupted = ports.StateInterrupted
+	StateDone        = ports.StateDone
+	StateStopped     = ports.StateStopped
+	StateFailed      = ports.StateFailed
+)
+
+// The kinds of ordered records.
+const (
+	KindStep    = ports.KindStep
+	KindCall    = ports.KindCall
+	KindAnswer  = ports.KindAnswer
+	KindVerdict = ports.KindVerdict
+	KindLanding = ports.KindLanding
+)
+
+// Following a run.
+type (
+	// An Event is something that happened in a run; its What is one of the
+	// types below.
+	Event = ports.Event
+	// A Happening is what an Event tells.
+	Happening = ports.Happening
+
+	RunBegan    = ports.RunBegan    // a run was started or resumed
+	RunEnded    = ports.RunEnded    // the function returned
+	Hit         = ports.Hit         // a verb was answered from its record
+	Missed      = ports.Missed      // a verb is not recorded and is about to run
+	Began       = ports.Began       // a verb runs
+	Activity    = ports.Activity    // what an agent does
+	Text        = ports.Text        // what an agent writes
+	UsageSeen   = ports.UsageSeen   // what a step has used so far
+	Ended       = ports.Ended       // a verb was recorded
+	Gated       = ports.Gated       // what the build gate found
+	WasSalvaged = ports.WasSalvaged // something was kept before a checkout was put back
+	Noted       = ports.Noted       // something a person should know
+)

@@ -1,0 +1,19 @@
+package x
+
+import (
+	"context"
+
+	"example.com/agl"
+)
+
+type report struct{ N int }
+
+var (
+	editor = agl.Editor[report]{Name: "e", Model: "a/b", Prompt: "p"}
+	reader = agl.Reader[report]{Name: "r", Model: "a/b", Prompt: "p"}
+)
+
+func f(ctx context.Context, run *agl.Run) error {
+	var r report
+	return run.Step(ctx, editor.Into(&r)) // want "missing method callCommitOrDiscardFirst"
+}

@@ -1,0 +1,18 @@
+package x
+
+import (
+	"context"
+
+	"example.com/agl"
+)
+
+type report struct{ N int }
+
+var (
+	editor = agl.Editor[report]{Name: "e", Model: "a/b", Prompt: "p"}
+	reader = agl.Reader[report]{Name: "r", Model: "a/b", Prompt: "p"}
+)
+
+var bad = agl.Reader[report]{Name: "b", Tools: []agl.Tool{reader}} // want "cannot use reader"
+
+func f(ctx context.Context, run *agl.Run) error { return run.Step(ctx, editor.Discard()) }
