@@ -284,7 +284,11 @@ func TestAnAgentsOwnCommitsAreBelowTheStepsCommit(t *testing.T) {
 			w.git(ws.Dir(), "commit", "-q", "-m", "own")
 			own := w.git(ws.Dir(), "rev-parse", "HEAD")
 			w.write(filepath.Join(ws.Dir(), "more.txt"), "more\n")
-			made := w.commit(ws, w.base, "step")
+			made, err := ws.Commit(t.Context(), commitSpec(w.base, "step"))
+			require.NoError(t, err)
+			require.Equal(t, w.base, w.git(w.dir, "rev-parse", "agl/"+label), "no branch is moved yet")
+			require.NotEmpty(t, w.git(w.dir, "for-each-ref", "--contains", own, "refs/agl/keep/"), "a kill here would lose the commit")
+			require.NoError(t, w.attach().Move(t.Context(), "agl/"+label, w.base, made.ID))
 
 			require.Equal(t, own, w.git(w.dir, "rev-parse", made.ID+"^"))
 			require.NotEmpty(t, made.Notes)

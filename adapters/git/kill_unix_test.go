@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/agl/adapters/git"
+	"example.com/agl/ports"
 )
 
 // killedSteps is how many commits the killed process makes before it clears.
@@ -159,4 +160,38 @@ func TestAProcessThatIsKilledAtAnyInstantIsFinishedByTheNext(t *testing.T) {
 			t.Errorf("%s is left", path)
 		}
 	}
+}
+
+// A12.
+func TestAGitThatHangsIsStoppedAtItsDeadline(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{"a.txt": "one\n", ".gitattributes": "*.slow filter=slow\n"})
+	pid := filepath.Join(w.root, "pid")
+	w.git(w.dir, "config", "filter.slow.clean", "trap '' TERM; echo $$ >"+pid+"; sleep 60")
+	opts := w.options(w.dir)
+	opts.Deadline = 300 * time.Millisecond
+	repo, err := git.Open(t.Context(), opts)
+	require.NoError(t, err)
+	w.repo = repo
+	ws := w.checkout()
+	w.write(filepath.Join(ws.Dir(), "x.slow"), "x\n")
+	start := time.Now()
+	ctx := t.Context()
+	_, err = ws.Commit(ctx, commitSpec(w.base, "x"))
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorIs(t, err, ports.Unavailable)
+	require.ErrorContains(t, err, "filter")
+	var rejected *ports.RejectedError
+	require.False(t, errors.As(err, &rejected), "the step is not to blame")
+	n, err := strconv.Atoi(strings.TrimSpace(w.read(pid)))
+	require.NoError(t, err)
+	until(t, "the filter to end", func() bool { return syscall.Kill(n, 0) != nil || zombie(n) })
+	require.Less(t, time.Since(start), 20*time.Second)
+	require.False(t, w.exists(filepath.Join(w.adminDir(ws), "index.lock")), "git was not given time to remove its lock")
+}
+
+// zombie reports whether a process has ended and nobody has asked for its end.
+func zombie(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && strings.Contains(string(stat), ") Z ")
 }

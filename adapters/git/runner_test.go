@@ -3,19 +3,16 @@ package git_test
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
-	"example.com/agl/adapters/git"
 	"example.com/agl/ports"
 )
 
@@ -197,30 +194,6 @@ func TestTheUsersConfigurationDoesNotChangeWhatAGLDoes(t *testing.T) {
 	person.env = append(w.env[:len(w.env):len(w.env)], "GIT_CONFIG_GLOBAL=/dev/null")
 	wholeStep(t, &person)
 	require.False(t, w.exists(marker), "a program of the configuration ran")
-}
-
-// A12.
-func TestAGitThatHangsIsStoppedAtItsDeadline(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, map[string]string{"a.txt": "one\n", ".gitattributes": "*.slow filter=slow\n"})
-	w.git(w.dir, "config", "filter.slow.clean", "sleep 60")
-	opts := w.options(w.dir)
-	opts.Deadline = 300 * time.Millisecond
-	repo, err := git.Open(t.Context(), opts)
-	require.NoError(t, err)
-	w.repo = repo
-	ws := w.checkout()
-	w.write(filepath.Join(ws.Dir(), "x.slow"), "x\n")
-	start := time.Now()
-	ctx := t.Context()
-	_, err = ws.Commit(ctx, commitSpec(w.base, "x"))
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.ErrorIs(t, err, ports.Unavailable)
-	require.ErrorContains(t, err, "filter")
-	var rejected *ports.RejectedError
-	require.False(t, errors.As(err, &rejected), "the step is not to blame")
-	require.Less(t, time.Since(start), 20*time.Second)
-	require.False(t, w.exists(filepath.Join(w.adminDir(ws), "index.lock")), "git was not given time to remove its lock")
 }
 
 func TestACancelledCallSaysSoAndHasNoKind(t *testing.T) {
