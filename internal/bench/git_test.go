@@ -66,10 +66,12 @@ type nolock struct{}
 func (nolock) Files() []*os.File { return nil }
 func (nolock) Release() error    { return nil }
 
-// change writes six files, as a step would.
+// change writes six files, as a step would: no two have the same content, or
+// one side would find the other's objects.
 func change(b *testing.B, dir string, round int) {
 	for i := range 6 {
-		require.NoError(b, os.WriteFile(filepath.Join(dir, fmt.Sprintf("new%d.txt", i)), fmt.Appendf(nil, "round %d\n", round), 0o644))
+		text := fmt.Appendf(nil, "%s %d, round %d\n", dir, i, round)
+		require.NoError(b, os.WriteFile(filepath.Join(dir, fmt.Sprintf("new%d.txt", i)), text, 0o644))
 	}
 }
 
@@ -90,24 +92,31 @@ func BenchmarkCommitEnding(b *testing.B) {
 			bareHead := head
 			var ours, limit time.Duration
 			b.ResetTimer()
+			sides := []func(round int){
+				func(round int) {
+					change(b, ws.Dir(), round)
+					start := time.Now()
+					require.NoError(b, ws.Verify(b.Context(), guard))
+					c, err := ws.Commit(b.Context(), ports.CommitSpec{Head: head, Message: "m", Identity: identity, Date: start})
+					require.NoError(b, err)
+					require.NoError(b, trees.Move(b.Context(), "agl/job", head, c.ID))
+					ours += time.Since(start)
+					head = c.ID
+				},
+				func(round int) {
+					change(b, g.dir, round)
+					start := time.Now()
+					g.durably("add", "-A")
+					tree := g.durably("write-tree")
+					next := g.durably("commit-tree", "-p", bareHead, "-m", "m", tree)
+					g.durably("update-ref", "refs/heads/main", next, bareHead)
+					limit += time.Since(start)
+					bareHead = next
+				},
+			}
 			for round := range b.N {
-				change(b, ws.Dir(), round)
-				start := time.Now()
-				require.NoError(b, ws.Verify(b.Context(), guard))
-				c, err := ws.Commit(b.Context(), ports.CommitSpec{Head: head, Message: "m", Identity: identity, Date: start})
-				require.NoError(b, err)
-				require.NoError(b, trees.Move(b.Context(), "agl/job", head, c.ID))
-				ours += time.Since(start)
-				head = c.ID
-
-				change(b, g.dir, round)
-				start = time.Now()
-				g.durably("add", "-A")
-				tree := g.durably("write-tree")
-				next := g.durably("commit-tree", "-p", bareHead, "-m", "m", tree)
-				g.durably("update-ref", "refs/heads/main", next, bareHead)
-				limit += time.Since(start)
-				bareHead = next
+				sides[round%2](round)
+				sides[1-round%2](round)
 			}
 			b.ReportMetric(float64(ours)/float64(limit), "ratio")
 			b.ReportMetric(float64(ours.Microseconds())/1000/float64(b.N), "ms/ending")
