@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,4 +102,27 @@ func TestParametersAreCheckedBeforeAnythingIsWritten(t *testing.T) {
 	_, err = w.store.Read(t.Context(), "job", "run.json")
 	require.ErrorIs(t, err, agl.NotFound)
 	require.NoError(t, w.start(wf.With(picky{1})))
+}
+
+// folded are parameters that put themselves in order.
+type folded struct{ Name string }
+
+func (p *folded) Validate() error {
+	p.Name = strings.ToLower(p.Name)
+	return nil
+}
+
+func TestParametersAreRecordedAsTheirValidateLeavesThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, twoRounds)
+	var seen []string
+	wf := agl.NewWorkflow(agl.Spec{Name: "folded", Version: 1, Roles: []agl.Role{}}, func(_ context.Context, _ *agl.Run, p folded) error {
+		seen = append(seen, p.Name)
+		return nil
+	})
+	require.NoError(t, w.start(wf.With(folded{"ABC"})))
+	require.NoError(t, w.resume(wf))
+	require.NoError(t, w.start(wf.With(folded{"Abc"}), agl.StartOptions{Resume: true}), "the same job")
+	require.Equal(t, []string{"abc"}, slices.Compact(seen))
+	require.JSONEq(t, `{"Name":"abc"}`, string(w.info().Params))
 }

@@ -75,7 +75,18 @@ func TestPreflightSaysEverythingAtOnceAndWritesNothing(t *testing.T) {
 	require.Empty(t, runs)
 
 	w.set.Agents = nil
-	require.ErrorContains(t, w.start(fix(1).With(params{})), `no agent for provider "fake"`)
+	err = w.start(fix(1).With(params{}))
+	require.ErrorContains(t, err, `no agent for provider "fake"`)
+	require.Equal(t, 1, strings.Count(err.Error(), "no agent for provider"), "what two roles share is said once: %v", err)
+}
+
+func TestMissingPortsAreNamedInOrder(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		_, err := agl.New(ports.Set{Store: (*mem.Store)(nil)}, nil)
+		require.ErrorIs(t, err, agl.Invalid)
+		require.ErrorContains(t, err, "the set has no Store, Workspaces, History, Verifier, Clock")
+	}
 }
 
 type sick struct{ *mem.Repository }
@@ -189,16 +200,18 @@ func TestAnAgentThatIsCutOffOrRefusedDoesNotSucceed(t *testing.T) {
 	for name, c := range map[string]struct {
 		outcome ports.Outcome
 		kind    agl.Kind
+		says    string
 	}{
-		"limit":     {ports.Outcome{Stop: ports.StopLimit}, agl.Unexpected},
-		"no stop":   {ports.Outcome{}, agl.Unexpected},
-		"no report": {ports.Outcome{Stop: ports.StopCompleted, Text: "all done!"}, agl.Unexpected},
-		"denied":    {ports.Outcome{Stop: ports.StopCompleted, Denied: []string{"Bash"}}, agl.Denied},
+		"limit":               {ports.Outcome{Stop: ports.StopLimit}, agl.Unexpected, "was cut off (limit)"},
+		"no stop":             {ports.Outcome{}, agl.Unexpected, "gave no reason for its end"},
+		"a report, no stop":   {ports.Outcome{}, agl.Unexpected, "gave no reason for its end"},
+		"no report":           {ports.Outcome{Stop: ports.StopCompleted, Text: "all done!"}, agl.Unexpected, "without its report"},
+		"a report and denied": {ports.Outcome{Stop: ports.StopCompleted, Denied: []string{"Bash"}}, agl.Denied, "Bash"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, func(tn *turn) (any, error) {
-				if name == "limit" || name == "denied" {
+				if name == "limit" || strings.HasPrefix(name, "a report") {
 					tn.call("report", `{"items":[]}`)
 				}
 				return c.outcome, nil
@@ -206,6 +219,7 @@ func TestAnAgentThatIsCutOffOrRefusedDoesNotSucceed(t *testing.T) {
 			wf := script(func(ctx context.Context, run *agl.Run) error { return run.Step(ctx, reader) })
 			err := w.start(job(wf))
 			require.Equal(t, c.kind, agl.KindOf(err))
+			require.ErrorContains(t, err, c.says)
 			var incomplete *agl.IncompleteError
 			require.Equal(t, c.kind == agl.Unexpected, errors.As(err, &incomplete))
 		})

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"sync"
 
+	"example.com/agl/internal/mem"
 	"example.com/agl/ports"
 )
 
@@ -47,6 +48,13 @@ func (f *faults) do(name string, effect func() error) error {
 	return err
 }
 
+// die makes every further call fail, as the fault of a crash does.
+func (f *faults) die() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.dead, f.failed = true, true
+}
+
 // wrap puts the faults between an engine and a set.
 func (f *faults) wrap(set ports.Set) ports.Set {
 	set.Store = faultStore{set.Store, f}
@@ -74,6 +82,19 @@ func (s faultStore) Write(ctx context.Context, label, name string, doc []byte, d
 
 func (s faultStore) Delete(ctx context.Context, label, name string) error {
 	return s.f.do("delete "+name, func() error { return s.Store.Delete(ctx, label, name) })
+}
+
+// Remove removes a document a call, as a folder loses them.
+func (s faultStore) Remove(ctx context.Context, label, last string) error {
+	for _, name := range s.Store.(*mem.Store).Documents(label, "") {
+		if name == last {
+			continue
+		}
+		if err := s.Delete(ctx, label, name); err != nil {
+			return err
+		}
+	}
+	return s.f.do("remove "+last, func() error { return s.Store.Remove(ctx, label, last) })
 }
 
 type faultWorkspaces struct {
@@ -105,6 +126,11 @@ func (t faultTrees) Move(ctx context.Context, branch, old, new string) error {
 
 func (t faultTrees) Keep(ctx context.Context, name, commit string) error {
 	return t.f.do("keep "+name, func() error { return t.Worktrees.Keep(ctx, name, commit) })
+}
+
+func (t faultTrees) Clear(ctx context.Context, branches map[string]string) (c ports.Cleared, err error) {
+	err = t.f.do("clear", func() error { c, err = t.Worktrees.Clear(ctx, branches); return err })
+	return c, err
 }
 
 type faultWorkspace struct {

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"example.com/agl"
+	"example.com/agl/adapters/files"
 	"example.com/agl/ports"
 )
 
@@ -368,6 +370,25 @@ func TestARecordThatCannotBeReadIsNamedAndNothingIsDone(t *testing.T) {
 			require.NoError(t, err, "it can be cleared")
 		})
 	}
+}
+
+func TestAStrayFileAmongTheRecordsIsIgnored(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, twoRounds)
+	store := files.New(t.TempDir(), "p")
+	w.set.Store = store
+	require.ErrorIs(t, w.start(fix(1).With(params{Request: "x"}), agl.StartOptions{Tokens: 200}), agl.Denied, "of its budget")
+	for _, name := range []string{"records/.DS_Store", "records/00000003.json~", "notes/.DS_Store"} {
+		require.NoError(t, os.WriteFile(store.Path("job", name), []byte("x"), 0o600))
+	}
+	require.NoError(t, w.resume(fix(1), agl.ResumeOptions{Tokens: 1000}))
+	require.Equal(t, []string{"editor#1", "reader#1", "editor#2", "reader#2"}, w.agents())
+	require.Len(t, w.journal(), 4)
+	require.NoError(t, w.resume(fix(1)))
+	require.Empty(t, w.agents())
+	_, err := w.engine().Clear(t.Context(), "job")
+	require.NoError(t, err)
+	require.NoDirExists(t, store.Path("job", ""))
 }
 
 func TestABranchThatWasMovedIsConflicted(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -113,6 +114,11 @@ func TestMisuseIsInvalidAtTheCallAndStartsNothing(t *testing.T) {
 	stranger := agl.Reader[agl.None]{Name: "stranger", Model: "fake/x", Prompt: "p"}
 	changed := reader
 	changed.Model = "fake/other"
+	blank, torn := reader, reader
+	blank.Prompt, torn.Prompt = " \n", "\xff"
+	call := func(c agl.Call) func(ctx context.Context, run *agl.Run) error {
+		return func(ctx context.Context, run *agl.Run) error { return run.Do(ctx, c) }
+	}
 	for name, call := range map[string]func(ctx context.Context, run *agl.Run) error{
 		"a blank commit message": func(ctx context.Context, run *agl.Run) error { return run.Step(ctx, editor.Commit(" ")) },
 		"a nil destination":      func(ctx context.Context, run *agl.Run) error { return run.Step(ctx, reader.Into(nil)) },
@@ -133,8 +139,19 @@ func TestMisuseIsInvalidAtTheCallAndStartsNothing(t *testing.T) {
 			zero := 0.0
 			return run.Step(ctx, reader, agl.In("nan", zero/zero))
 		},
-		"no gate":        func(ctx context.Context, run *agl.Run) error { _, err := run.Verify(ctx); return err },
-		"a nil function": func(ctx context.Context, run *agl.Run) error { return run.Do(ctx, agl.Func[int]("f", nil)) },
+		"no gate":                   func(ctx context.Context, run *agl.Run) error { _, err := run.Verify(ctx); return err },
+		"a blank prompt":            func(ctx context.Context, run *agl.Run) error { return run.Step(ctx, blank) },
+		"a prompt that is no UTF-8": func(ctx context.Context, run *agl.Run) error { return run.Step(ctx, torn) },
+		"a nil function":            call(agl.Func[int]("f", nil)),
+		"a function's blank commit message": call(agl.Func("f", func(context.Context, agl.World) (int, error) {
+			return 0, errors.New("it was called")
+		}).Commit(" \n")),
+		"a result that has no JSON": call(agl.Func("f", func(context.Context, agl.World) (chan int, error) {
+			return nil, errors.New("it was called")
+		})),
+		"a result that is not read again": call(agl.Func("f", func(context.Context, agl.World) (error, error) {
+			return nil, errors.New("it was called")
+		})),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -177,6 +194,9 @@ func TestALabelInUseIsRefusedAndNothingChanges(t *testing.T) {
 	err := w.start(fix(1).With(params{Request: "y"}), agl.StartOptions{Resume: true})
 	require.ErrorAs(t, err, &used)
 	require.Contains(t, err.Error(), "Request")
+	err = e.Start(t.Context(), "JOB", fix(1).With(params{Request: "x"}), &agl.StartOptions{Resume: true})
+	require.ErrorAs(t, err, &used, "this very job, under a label that differs by case alone")
+	require.Contains(t, err.Error(), `"job"`)
 	require.Empty(t, w.agents())
 }
 
@@ -323,4 +343,30 @@ func TestAPanicInAWorkflowIsInternal(t *testing.T) {
 	err := w.start(job(script(func(context.Context, *agl.Run) error { panic("oh") })))
 	require.ErrorIs(t, err, agl.Internal)
 	require.Equal(t, 70, agl.ExitCode(err))
+}
+
+// As a test does that fails in the middle of one.
+func TestAWorkflowWhoseGoroutineEndsCanBeResumed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, twoRounds)
+	leave := true
+	wf := script(func(ctx context.Context, run *agl.Run) error {
+		err := run.Step(ctx, reader)
+		if leave {
+			runtime.Goexit()
+		}
+		return err
+	})
+	e := w.engine()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = e.Start(t.Context(), "job", job(wf), nil)
+		t.Error("it has returned")
+	}()
+	<-done
+	require.Equal(t, agl.StateInterrupted, w.info().State)
+	leave = false
+	require.NoError(t, e.Resume(t.Context(), "job", wf, nil))
+	require.Len(t, w.agents(), 1)
 }

@@ -2,12 +2,15 @@ package agl_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"example.com/agl"
+	"example.com/agl/adapters/files"
 )
 
 // mixed holds what encoding/json does not give back as it was.
@@ -101,4 +104,76 @@ func TestANondeterministicWorkflowIsStoppedWhereItShows(t *testing.T) {
 	require.ErrorAs(t, w.resume(wf), &diverged, "the third step asks for something else each time")
 	require.ErrorContains(t, diverged, "input:call")
 	require.Empty(t, w.agents())
+}
+
+// text is a string of a type of its own.
+type text string
+
+func TestAnAgentIsGivenAStringAsItIs(t *testing.T) {
+	t.Parallel()
+	var got []string
+	w := newWorld(t, func(tn *turn) (any, error) {
+		got = append(got, tn.Instructions)
+		return findings{}, nil
+	})
+	require.NoError(t, w.start(job(script(func(ctx context.Context, run *agl.Run) error {
+		if err := run.Step(ctx, reader, agl.In("t", "a \"b\"\nc")); err != nil {
+			return err
+		}
+		return run.Step(ctx, reader, agl.In("t", text("a \"b\"\nc")))
+	}))))
+	require.Contains(t, got[0], "a \"b\"\nc")
+	require.Equal(t, got[0], got[1])
+}
+
+func TestALargeHitIsServedUnderACancelledContext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(*turn) (any, error) { return findings{[]string{strings.Repeat("x", 5000)}}, nil })
+	w.set.Store = files.New(t.TempDir(), "p")
+	wf := func(end func(context.CancelFunc)) *agl.Workflow[agl.None] {
+		return script(func(ctx context.Context, run *agl.Run) error {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			end(cancel)
+			var f findings
+			if err := run.Step(ctx, reader.Into(&f)); err != nil {
+				return err
+			}
+			if len(f.Items) != 1 || len(f.Items[0]) != 5000 {
+				return errors.New("it is cut")
+			}
+			return nil
+		})
+	}
+	require.NoError(t, w.start(job(wf(func(context.CancelFunc) {}))))
+	require.NoError(t, w.resume(wf(func(cancel context.CancelFunc) { cancel() })))
+	require.Len(t, w.agents(), 1)
+}
+
+// Two reports that differ in the order of their fields.
+type (
+	asDeclared struct {
+		A string `json:"a"`
+		B string `json:"b"`
+	}
+	asMoved struct {
+		B string `json:"b"`
+		A string `json:"a"`
+	}
+)
+
+func TestAFieldThatIsMovedIsTheSameStep(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(*turn) (any, error) { return asDeclared{"x", "y"}, nil })
+	before := agl.Reader[asDeclared]{Name: "r", Model: "fake/x", Prompt: "p"}
+	after := agl.Reader[asMoved]{Name: "r", Model: "fake/x", Prompt: "p"}
+	require.NoError(t, w.start(job(script(func(ctx context.Context, run *agl.Run) error {
+		return run.Step(ctx, before, agl.In("given", asDeclared{"x", "y"}))
+	}, before))))
+	var got asMoved
+	require.NoError(t, w.resume(script(func(ctx context.Context, run *agl.Run) error {
+		return run.Step(ctx, after.Into(&got), agl.In("given", asMoved{"y", "x"}))
+	}, after)))
+	require.Equal(t, asMoved{"y", "x"}, got)
+	require.Len(t, w.agents(), 1)
 }

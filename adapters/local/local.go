@@ -46,6 +46,7 @@ func agents(opts Options) (map[string]ports.Agent, error) {
 		if err != nil {
 			return nil, err
 		}
+		agent.Env = opts.Env
 		return map[string]ports.Agent{ports.AnyProvider: agent}, nil
 	}
 	agents := map[string]ports.Agent{"script": script.Missing()}

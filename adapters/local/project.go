@@ -24,7 +24,7 @@ type Options struct {
 	BuildTimeout time.Duration          // how long the gate may take
 	Script       string                 // a file of adapters/script: its agent stands in for every provider
 	Agents       map[string]ports.Agent // further agents, by provider; they win over this package's own
-	Env          []string               // "NAME=value": the environment, for settings, git and the gate; nil is this process's
+	Env          []string               // "NAME=value": the environment, for settings, git, the gate and a script's commands; nil is this process's
 }
 
 // A Project is where everything of one repository is, and its settings.

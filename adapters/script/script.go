@@ -93,6 +93,11 @@ var _ ports.Agent = (*Agent)(nil)
 
 // An Agent plays a script. It may be used by several goroutines at once.
 type Agent struct {
+	// Env is the environment of the commands that exec runs, "NAME=value"; nil
+	// is this process's. They do not get the variables that point git at one
+	// repository. It is not changed once the agent runs.
+	Env []string
+
 	name  string // of the script, for messages
 	roles map[string]section
 	names []string // of the sections that belong to roles, in their order
@@ -134,7 +139,7 @@ func (a *Agent) Run(ctx context.Context, task ports.Task, emit func(ports.AgentE
 		return ports.Outcome{}, ports.Unexpected.Errorf("", "no section of %s plays %s, step %d of it in %s; it has: %s",
 			a.name, task.Role, task.Ordinal, task.Namespace, strings.Join(a.names, ", "))
 	}
-	t := &turn{task: task, emit: emit}
+	t := &turn{task: task, emit: emit, env: a.Env}
 	t.outcome.Usage.Complete = true
 	for _, c := range section {
 		if err := ctx.Err(); err != nil {

@@ -189,6 +189,35 @@ func TestWhatCannotBeDoneFailsTheTurnAndSaysWhere(t *testing.T) {
 	}
 }
 
+// Case A5.
+func TestCommandsRunInTheAgentsEnvironment(t *testing.T) {
+	t.Setenv("GIT_DIR", "/elsewhere/.git")
+	t.Setenv("OURS", "ours")
+	path := "PATH=" + os.Getenv("PATH")
+	for name, c := range map[string]struct {
+		env  []string
+		want string
+	}{
+		"this process's": {nil, "-ours--task\n"},
+		"one given":      {[]string{path, "A=given", "B=given"}, "--given-task\n"},
+		"one for git":    {[]string{path, "GIT_DIR=/other/.git", "A=given"}, "--given-task\n"},
+		"none":           {[]string{}, "---task\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := player{task: ports.Task{Role: "dev", Dir: t.TempDir(), Env: []string{"B=task"}}}
+			agent := parse(t, "-- dev --\nexec echo \"$GIT_DIR-$OURS-$A-$B\" >ran\n")
+			agent.Env = c.env
+			_, err := p.play(t.Context(), agent)
+			require.NoError(t, err)
+			got, err := os.ReadFile(filepath.Join(p.task.Dir, "ran"))
+			require.NoError(t, err)
+			if diff := cmp.Diff(c.want, string(got)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestACheckoutInMemoryIsUnavailable(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"append x y", "write x f.txt", "rm x", "exec true"} {

@@ -19,6 +19,7 @@ import (
 type turn struct {
 	task    ports.Task
 	emit    func(ports.AgentEvent)
+	env     []string // of the commands it runs, before the task's
 	outcome ports.Outcome
 }
 
@@ -129,7 +130,7 @@ func (t *turn) exec(ctx context.Context, line string) error {
 	exit, err := (&proc.Cmd{
 		Shell:  line,
 		Dir:    t.task.Dir,
-		Env:    proc.Environ(nil, t.task.Env...),
+		Env:    proc.Environ(t.env, t.task.Env...),
 		Stdout: &output,
 		Stderr: &output,
 	}).Run(ctx)

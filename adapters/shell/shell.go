@@ -34,7 +34,7 @@ const DefaultTimeout = 10 * time.Minute
 type Options struct {
 	Command string        // a line for the shell; empty if there is no gate
 	Timeout time.Duration // 0 for DefaultTimeout
-	Env     []string      // "NAME=value", added to this process's environment
+	Env     []string      // "NAME=value": what the gate's environment is made of; nil: this process's
 }
 
 // A Verifier runs a build gate. It may be used by several goroutines at once.
@@ -74,7 +74,7 @@ func (v *Verifier) Verify(ctx context.Context, task ports.VerifyTask) (ports.Ver
 	exit, err := (&proc.Cmd{
 		Shell:  v.opts.Command,
 		Dir:    task.Dir,
-		Env:    proc.Environ(nil, slices.Concat(v.opts.Env, task.Env)...),
+		Env:    proc.Environ(v.opts.Env, task.Env...),
 		Stdout: &output,
 		Stderr: &output,
 	}).Run(timed)

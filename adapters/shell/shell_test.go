@@ -67,13 +67,27 @@ func TestTheGateIsWhatWasConfigured(t *testing.T) {
 func TestTheCommandRunsInTheCheckoutWithItsEnvironment(t *testing.T) {
 	t.Setenv("GIT_DIR", "/elsewhere/.git")
 	t.Setenv("GIT_INDEX_FILE", "/elsewhere/.git/index")
-	t.Setenv("KEPT", "kept")
-	dir := realPath(t, t.TempDir())
-	v := shell.New(shell.Options{Command: `pwd; echo "$GIT_DIR$GIT_INDEX_FILE-$KEPT-$A-$B"; read -r x || echo nothing to read`, Env: []string{"A=project", "B=project"}})
-	got, err := v.Verify(t.Context(), ports.VerifyTask{Dir: dir, Env: []string{"B=task"}})
-	require.NoError(t, err)
-	if diff := cmp.Diff(dir+"\n-kept-project-task\nnothing to read\n", got.Output); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	t.Setenv("OURS", "ours")
+	const command = `pwd; echo "$GIT_DIR$GIT_INDEX_FILE-$OURS-$A-$B"; read -r x || echo nothing to read`
+	path := "PATH=" + os.Getenv("PATH")
+	for name, c := range map[string]struct {
+		env  []string
+		want string
+	}{
+		"this process's": {nil, "-ours--task"},
+		"one given":      {[]string{path, "A=given", "B=given"}, "--given-task"},
+		"one for git":    {[]string{path, "GIT_DIR=/other/.git", "GIT_INDEX_FILE=/other", "A=given"}, "--given-task"},
+		"none":           {[]string{}, "---task"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := realPath(t, t.TempDir())
+			v := shell.New(shell.Options{Command: command, Env: c.env})
+			got, err := v.Verify(t.Context(), ports.VerifyTask{Dir: dir, Env: []string{"B=task"}})
+			require.NoError(t, err)
+			if diff := cmp.Diff(dir+"\n"+c.want+"\nnothing to read\n", got.Output); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -102,7 +102,7 @@ func (e *Engine) free(ctx context.Context, label string) error {
 	for _, other := range labels {
 		switch {
 		case other == label:
-			return &ports.InUseError{Label: label}
+			return e.taken(ctx, label)
 		case ports.FoldName(other) == ports.FoldName(label):
 			return &ports.InUseError{Label: label, Reason: fmt.Sprintf("run %q differs from it by case alone", other)}
 		}
@@ -115,6 +115,19 @@ func (e *Engine) free(ctx context.Context, label string) error {
 		return &ports.InUseError{Label: label, Branch: BranchOf(label)}
 	}
 	return nil
+}
+
+// taken says that a label is in use, and if all that can be done with its run
+// is to clear it, that.
+func (e *Engine) taken(ctx context.Context, label string) error {
+	used := &ports.InUseError{Label: label}
+	switch run, err := ledger.ReadRun(ctx, e.set.Store, label); {
+	case err == nil && run.Cleared:
+		used.Reason = "its run was being cleared when that was interrupted; clear it again"
+	case errors.Is(err, ports.NotFound):
+		used.Reason = "what is left of a run is there; clear it"
+	}
+	return used
 }
 
 // hold takes a run's lock.

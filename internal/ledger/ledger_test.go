@@ -2,11 +2,14 @@ package ledger_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"example.com/agl/internal/ledger"
@@ -169,6 +172,73 @@ func TestAMissingRecordIsNamed(t *testing.T) {
 	var corrupt *ports.CorruptError
 	require.ErrorAs(t, err, &corrupt)
 	require.Contains(t, corrupt.File, "records/00000002.json")
+}
+
+func TestWhatIsNoRecordIsIgnoredAmongThem(t *testing.T) {
+	t.Parallel()
+	b, store := newBook(t)
+	_, err := b.Append(t.Context(), step("one", "b0", "b1"))
+	require.NoError(t, err)
+	for _, name := range []string{".DS_Store", "Thumbs.db", "00000001.json~", "00000002.json.orig", "0000002.json", "000000002.json", "0000000x.json", "-0000001.json", "a.json"} {
+		require.NoError(t, store.Write(t.Context(), "job", "records/"+name, []byte("{"), ports.Durable))
+	}
+	again, err := ledger.Open(t.Context(), store, "job")
+	require.NoError(t, err)
+	require.Equal(t, b.Entries(), again.Entries())
+	e, err := again.Append(t.Context(), step("two", "b1", "b2"))
+	require.NoError(t, err)
+	require.Equal(t, 2, e.Seq)
+	again, err = ledger.Open(t.Context(), store, "job")
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 2}, live(again))
+}
+
+// counting counts how often each document is read.
+type counting struct {
+	ports.Store
+	reads map[string]int
+}
+
+func (c counting) Read(ctx context.Context, label, name string) ([]byte, error) {
+	c.reads[name]++
+	return c.Store.Read(ctx, label, name)
+}
+
+func TestWholeRecordsAreReadOnceEach(t *testing.T) {
+	t.Parallel()
+	b, store := newBook(t)
+	for i := range 20 {
+		r := step(fmt.Sprint(i), "b0", "b0")
+		if i == 3 {
+			r.Value = json.RawMessage(`"` + strings.Repeat("x", 10_000) + `"`)
+		}
+		if i == 1 {
+			r.Retry = 1 // so that the record with the text they share is not asked for
+		}
+		_, err := b.Append(t.Context(), r)
+		require.NoError(t, err)
+	}
+	c := counting{store, map[string]int{}}
+	again, err := ledger.Open(t.Context(), c, "job")
+	require.NoError(t, err)
+	want := map[string]int{"run.json": 1}
+	for _, name := range store.Documents("job", "records/") {
+		want[name] = 1
+	}
+	if diff := cmp.Diff(want, c.reads); diff != "" {
+		t.Errorf("reads to open it (-want +got):\n%s", diff)
+	}
+	clear(c.reads)
+	delete(want, "run.json")
+	records, err := again.FullOf(t.Context(), again.Live(""))
+	require.NoError(t, err)
+	require.Len(t, records, 19)
+	for _, r := range records {
+		require.Equal(t, `"the prompt"`, r.Terms[0].Text)
+	}
+	if diff := cmp.Diff(want, c.reads); diff != "" {
+		t.Errorf("reads of whole records (-want +got):\n%s", diff)
+	}
 }
 
 // Whatever is in a record's file, reading it names the file or gives a record

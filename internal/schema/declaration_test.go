@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/agl/internal/schema"
+	"example.com/agl/internal/strictjson"
 )
 
 // Two types named Config.
@@ -114,7 +115,7 @@ func TestTheSchemaSaysWhatEncodingJSONReads(t *testing.T) {
 			"w":{"type":"integer","minimum":0,"maximum":65535},"t":{"type":"integer","minimum":-128,"maximum":127},
 			"L":{"type":"array","items":{"type":"string"}},"A":{"type":"array","items":{"type":"boolean"},"minItems":2,"maxItems":2},
 			"M":{"type":"object","additionalProperties":`+closed(`"id":{"type":"integer"}`, `["id"]`)+`},"Y":{"type":"string","contentEncoding":"base64"}`,
-			`["s","b","i","f","u","w","t","L","A","M","Y"]`)},
+			`["A","L","M","Y","b","f","i","s","t","u","w"]`)},
 		// C9
 		{"optional and nullable", reflect.TypeFor[struct {
 			P  *string  `json:"p"`
@@ -134,7 +135,7 @@ func TestTheSchemaSaysWhatEncodingJSONReads(t *testing.T) {
 				time.Duration `json:"wait"`
 			} `json:"e"`
 		}](), closed(`"d":{"type":"string","pattern":DURATION,"description":"how long, at most"},"t":{"type":"string","format":"date-time"},
-			"e":`+closed(`"wait":{"type":"string","pattern":DURATION,"description":"a duration such as \"1m30s\""}`, `["wait"]`), `["d","t","e"]`)},
+			"e":`+closed(`"wait":{"type":"string","pattern":DURATION,"description":"a duration such as \"1m30s\""}`, `["wait"]`), `["d","e","t"]`)},
 		// C10
 		{"raw JSON is never the schema true", reflect.TypeFor[struct {
 			R json.RawMessage            `json:"r"`
@@ -143,7 +144,7 @@ func TestTheSchemaSaysWhatEncodingJSONReads(t *testing.T) {
 			L []json.RawMessage          `json:"l" jsonschema_description:"several"`
 			N json.Number                `json:"n"`
 		}](), closed(`"r":{"description":"any JSON value"},"o":{"description":"any JSON value"},"m":{"type":"object","additionalProperties":{"description":"any JSON value"}},
-			"l":{"type":"array","items":{"description":"any JSON value"},"description":"several"},"n":{"type":"number"}`, `["r","m","l","n"]`)},
+			"l":{"type":"array","items":{"description":"any JSON value"},"description":"several"},"n":{"type":"number"}`, `["l","m","n","r"]`)},
 		// C6
 		{"directives", reflect.TypeFor[struct {
 			A string   `json:"a" jsonschema:"title=The A,description=one\\, two,minLength=1,maxLength=9,pattern=^a=b,default=x,example=y,example=z,format=email,required"`
@@ -164,7 +165,7 @@ func TestTheSchemaSaysWhatEncodingJSONReads(t *testing.T) {
 			C color         `json:"c" jsonschema:"enum=#ff0000,enum=#00ff00"`
 			A []netip.Addr  `json:"a"`
 			M map[color]int `json:"-"`
-		}](), closed(`"c":{"type":"string","enum":["#ff0000","#00ff00"]},"a":{"type":"array","items":{"type":"string"}}`, `["c","a"]`)},
+		}](), closed(`"c":{"type":"string","enum":["#ff0000","#00ff00"]},"a":{"type":"array","items":{"type":"string"}}`, `["a","c"]`)},
 		{"types with a schema", reflect.TypeFor[struct {
 			P point  `json:"p"`
 			Q *point `json:"q" jsonschema_description:"where"`
@@ -172,12 +173,12 @@ func TestTheSchemaSaysWhatEncodingJSONReads(t *testing.T) {
 			B free   `json:"b"`
 		}](), closed(`"p":{"type":"array","items":{"type":"number"},"minItems":2,"maxItems":2,"description":"x and y"},
 			"q":{"anyOf":[{"type":"array","items":{"type":"number"},"minItems":2,"maxItems":2},{"type":"null"}],"description":"where"},
-			"a":{"type":"integer","minimum":0,"maximum":150},"b":{"description":"any JSON value"}`, `["p","a","b"]`)},
+			"a":{"type":"integer","minimum":0,"maximum":150},"b":{"description":"any JSON value"}`, `["a","b","p"]`)},
 		{"numbers in quotes", reflect.TypeFor[struct {
 			I int64   `json:"i,string"`
 			F float64 `json:"f,string"`
 		}](), closed(`"i":{"type":"string","pattern":"^-?(0|[1-9][0-9]*)$","description":"a number in quotes"},
-			"f":{"type":"string","pattern":"^-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][-+]?[0-9]+)?$","description":"a number in quotes"}`, `["i","f"]`)},
+			"f":{"type":"string","pattern":"^-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][-+]?[0-9]+)?$","description":"a number in quotes"}`, `["f","i"]`)},
 		// C17
 		{"promotion", reflect.TypeFor[struct {
 			embedded
@@ -217,6 +218,42 @@ type rival struct {
 // Optional is promoted through a pointer.
 type Optional struct {
 	Extra int `json:"extra"`
+}
+
+// What is hashed into a step's key is the canonical form.
+func TestAFieldThatIsMovedMakesNoOtherSchema(t *testing.T) {
+	t.Parallel()
+	type inner struct {
+		X int `json:"x"`
+		Y int `json:"y"`
+	}
+	type moved struct {
+		Y int `json:"y"`
+		X int `json:"x"`
+	}
+	canonical := func(typ reflect.Type) string {
+		doc, err := strictjson.Canonical(schema.For(typ).JSON())
+		require.NoError(t, err)
+		return string(doc)
+	}
+	before := canonical(reflect.TypeFor[struct {
+		B []inner          `json:"b"`
+		A map[string]inner `json:"a"`
+		O string           `json:"o,omitempty"`
+	}]())
+	after := canonical(reflect.TypeFor[struct {
+		O string           `json:"o,omitempty"`
+		A map[string]moved `json:"a"`
+		B []moved          `json:"b"`
+	}]())
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("(-before +after):\n%s", diff)
+	}
+	require.NotEqual(t, before, canonical(reflect.TypeFor[struct {
+		A map[string]moved `json:"a"`
+		B []moved          `json:"b"`
+		O string           `json:"o"`
+	}]()), "a field that is required now is another schema")
 }
 
 func decoded(t *testing.T, text string) any {

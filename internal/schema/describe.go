@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -87,6 +88,7 @@ func finish(s *jsonschema.Schema, n *node, path string) error {
 				return err
 			}
 		}
+		slices.Sort(s.Required) // a list has an order, and so has its digest: a field that is moved is no change
 	case formMap:
 		if err := finish(s.AdditionalProperties, n.elem, join(path, "*")); err != nil {
 			return err

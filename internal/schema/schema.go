@@ -50,8 +50,9 @@ func build(t reflect.Type) (*Schema, error) {
 }
 
 // JSON returns the schema as a vendor is sent it: one object without
-// references, with the properties in the order of their declaration. It is the
-// same in every process and holds no Go package path.
+// references, with the properties in the order of their declaration; in canonical
+// JSON it is the same whatever that order is. It is the same in every process
+// and holds no Go package path.
 func (s *Schema) JSON() json.RawMessage { return bytes.Clone(s.text) }
 
 // Decode checks raw, reads it into a zero value of the schema's type, calls its
