@@ -82,7 +82,7 @@ func TestACrashAtAnyPortCallIsResumedWithoutBuyingTwice(t *testing.T) {
 // mayRunAgain reports whether a crash at call i falls between the start of an
 // agent and the note that it has ended, or, with a power cut, its record.
 func mayRunAgain(names []string, i int, after, powerCut bool) bool {
-	survives := "write notes/_base.json"
+	survives := "write notes/_base.ended.json"
 	if powerCut {
 		survives = "write records/"
 	}

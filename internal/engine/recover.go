@@ -33,9 +33,6 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string) erro
 	switch {
 	case errors.As(err, &corrupt):
 		x.note(namespace, "a torn note is dropped: %v", err)
-		if err := x.book.DropNote(ctx, namespace); err != nil {
-			return err
-		}
 	case err != nil:
 		return err
 	}
@@ -155,11 +152,11 @@ func interruptedAt(b *ledger.Book, namespace string) string {
 func restoreNote(ctx context.Context, b *ledger.Book, namespace string) (*ports.Record, error) {
 	note, err := b.ReadNote(ctx, namespace)
 	var corrupt *ports.CorruptError
-	if errors.As(err, &corrupt) || err == nil && (note == nil || note.Ending == nil) {
-		return nil, nil
-	}
-	if err != nil {
+	if err != nil && !errors.As(err, &corrupt) {
 		return nil, fmt.Errorf("the note of %s: %w", namespace, err)
+	}
+	if note == nil || note.Ending == nil {
+		return nil, nil
 	}
 	return note.Record, nil
 }

@@ -255,6 +255,9 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 	default:
 		return w.stop(err)
 	}
+	if err := x.book.DropNote(context.WithoutCancel(ctx), s.name); err != nil {
+		x.note(s.name, "a note that is not needed any more stays: %v", err) // a record tells that it is stale
+	}
 	s.live = append(s.live, e)
 	s.pos++
 	s.retry = 0

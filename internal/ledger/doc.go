@@ -5,7 +5,7 @@
 //
 //	run.json               what the run is: written once, before anything else exists
 //	records/00000001.json  one file a record, numbered without gaps
-//	notes/<namespace>.json what that namespace is in the middle of; not fsynced
+//	notes/<namespace>.*    what that namespace is in the middle of; not fsynced
 //
 // Records are canonical JSON. A value of 4 KiB or more is not in the record but
 // behind it, after a newline, with its size and checksum in the record: a

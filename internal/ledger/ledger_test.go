@@ -130,11 +130,11 @@ func TestANoteIsStaleOnceItsVerbIsRecorded(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, got)
 
-	store.Corrupt("job", "notes/_base.json", func(doc []byte) []byte { return doc[:9] })
+	store.Corrupt("job", "notes/_base.ended.json", func(doc []byte) []byte { return doc[:9] })
 	_, err = b.ReadNote(t.Context(), ports.Base)
 	var corrupt *ports.CorruptError
 	require.ErrorAs(t, err, &corrupt)
-	require.Contains(t, corrupt.File, "notes/_base.json")
+	require.Contains(t, corrupt.File, "notes/_base.ended.json")
 }
 
 func TestANoteKeepsALargeValueBehindIt(t *testing.T) {
@@ -153,7 +153,7 @@ func TestANoteKeepsALargeValueBehindIt(t *testing.T) {
 		func(doc []byte) []byte { return bytes.SplitAfter(doc, []byte("\n"))[0] },
 	} {
 		require.NoError(t, b.WriteNote(t.Context(), ports.Base, note))
-		store.Corrupt("job", "notes/_base.json", tear)
+		store.Corrupt("job", "notes/_base.ended.json", tear)
 		_, err = b.ReadNote(t.Context(), ports.Base)
 		var corrupt *ports.CorruptError
 		require.ErrorAs(t, err, &corrupt)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,8 +16,12 @@ import (
 // A Note is what a namespace is in the middle of. It is written when a verb is
 // about to run something, and again, with the Record, when that has ended: from
 // then on the verb is bought, and a resume finishes it without running it
-// again. It survives a kill, not a power cut. A note is never cleaned up in
-// the ordinary course; it is stale once a record has its Key and Started.
+// again. It survives a kill, not a power cut. It is stale once a record has its
+// Key and Started.
+//
+// The two are documents of their own, and are deleted once the verb is
+// recorded: to write over a file costs a file system like ext4 a flush of the
+// new one, to write a new one does not.
 type Note struct {
 	Format  int             `json:"format"`
 	Key     string          `json:"key"`
@@ -36,7 +41,13 @@ type Ending struct {
 	Identity   string `json:"identity"`
 }
 
-func noteOf(namespace string) string { return "notes/" + namespace + ".json" }
+// The suffixes of notes' documents.
+const (
+	begun = ".begun.json"
+	ended = ".ended.json"
+)
+
+func noteOf(namespace, suffix string) string { return "notes/" + namespace + suffix }
 
 // WriteNote writes a namespace's note.
 func (b *Book) WriteNote(ctx context.Context, namespace string, n Note) error {
@@ -55,13 +66,36 @@ func (b *Book) WriteNote(ctx context.Context, namespace string, n Note) error {
 	if n.Behind != nil {
 		doc = lengthen(doc, value)
 	}
-	return b.store.Write(ctx, b.Run.Label, noteOf(namespace), doc, ports.Volatile)
+	suffix := begun
+	if n.Ending != nil {
+		suffix = ended
+	}
+	return b.store.Write(ctx, b.Run.Label, noteOf(namespace, suffix), doc, ports.Volatile)
 }
 
-// ReadNote returns a namespace's note, or nil if it has none or if it is
-// stale. One that cannot be read is a *ports.CorruptError.
+// ReadNote returns a namespace's note, or nil if it has none that is not
+// stale. If there is one that cannot be read, the error is a
+// *ports.CorruptError, and the note before it is returned with it.
 func (b *Book) ReadNote(ctx context.Context, namespace string) (*Note, error) {
-	doc, err := b.store.Read(ctx, b.Run.Label, noteOf(namespace))
+	var torn error
+	for _, suffix := range []string{ended, begun} {
+		n, err := b.readNote(ctx, namespace, suffix)
+		var corrupt *ports.CorruptError
+		switch {
+		case errors.As(err, &corrupt):
+			torn = err
+		case err != nil:
+			return nil, err
+		case n != nil:
+			return n, torn
+		}
+	}
+	return nil, torn
+}
+
+// readNote reads one of a namespace's notes; it is nil if it is stale.
+func (b *Book) readNote(ctx context.Context, namespace, suffix string) (*Note, error) {
+	doc, err := b.store.Read(ctx, b.Run.Label, noteOf(namespace, suffix))
 	if errors.Is(err, ports.NotFound) {
 		return nil, nil
 	}
@@ -70,7 +104,7 @@ func (b *Book) ReadNote(ctx context.Context, namespace string) (*Note, error) {
 	}
 	n, err := decodeNote(doc)
 	if err != nil {
-		return nil, &ports.CorruptError{File: b.store.Path(b.Run.Label, noteOf(namespace)), Err: err}
+		return nil, &ports.CorruptError{File: b.store.Path(b.Run.Label, noteOf(namespace, suffix)), Err: err}
 	}
 	for _, e := range b.Entries() {
 		if e.Namespace == namespace && e.Key == n.Key && e.Started.Equal(n.Started) {
@@ -94,9 +128,11 @@ func decodeNote(doc []byte) (*Note, error) {
 	return &n, err
 }
 
-// DropNote removes a namespace's note.
+// DropNote removes a namespace's notes.
 func (b *Book) DropNote(ctx context.Context, namespace string) error {
-	return b.store.Delete(ctx, b.Run.Label, noteOf(namespace))
+	return errors.Join(
+		b.store.Delete(ctx, b.Run.Label, noteOf(namespace, ended)),
+		b.store.Delete(ctx, b.Run.Label, noteOf(namespace, begun)))
 }
 
 // Notes returns the namespaces that have a note.
@@ -105,8 +141,13 @@ func (b *Book) Notes(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, name := range names {
-		names[i] = strings.TrimSuffix(name, ".json")
+	var namespaces []string
+	for _, name := range names {
+		for _, suffix := range []string{begun, ended} {
+			if namespace, ok := strings.CutSuffix(name, suffix); ok && !slices.Contains(namespaces, namespace) {
+				namespaces = append(namespaces, namespace)
+			}
+		}
 	}
-	return names, nil
+	return namespaces, nil
 }
