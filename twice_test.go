@@ -76,14 +76,16 @@ func TestASecondCrashWhileTheFirstIsRecoveredBuysNothingTwice(t *testing.T) {
 func TestASecondCrashInARebuyIsResumed(t *testing.T) {
 	t.Parallel()
 	begin := func(t *testing.T) *world {
+		word := "one"
 		w := newWorld(t, func(tn *turn) (any, error) {
 			if tn.Role == "editor" {
-				tn.write("f", fmt.Sprint(tn.Ordinal))
+				tn.write("f", fmt.Sprint(word, tn.Ordinal))
 				return patch{}, nil
 			}
 			return findings{}, nil
 		})
-		require.NoError(t, w.start(job(fixWith("one"))))
+		require.NoError(t, w.start(job(fixWith(word))))
+		word = "two"
 		return w
 	}
 	rebuy := agl.ResumeOptions{Rebuy: true}

@@ -39,8 +39,11 @@ func New(set ports.Set, opts Options) (*Engine, error) {
 		name string
 		is   any
 	}{
-		{"Store", set.Store}, {"Workspaces", set.Workspaces}, {"History", set.History},
-		{"Verifier", set.Verifier}, {"Clock", set.Clock},
+		{"Store", set.Store},
+		{"Workspaces", set.Workspaces},
+		{"History", set.History},
+		{"Verifier", set.Verifier},
+		{"Clock", set.Clock},
 	} {
 		if port.is == nil || reflect.ValueOf(port.is).Kind() == reflect.Pointer && reflect.ValueOf(port.is).IsNil() {
 			missing = append(missing, port.name)
