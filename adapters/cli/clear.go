@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"example.com/agl"
@@ -59,43 +60,48 @@ func (c *salvageCmd) run(ctx context.Context, s *session) error {
 		return ports.Invalid.Errorf("", "name the salvage to write out or drop: %s salvage %s N", s.program.Name, c.Label)
 	}
 	return s.with(ctx, func(engine *agl.Engine) error {
-		if c.Drop {
-			return engine.DropSalvage(ctx, c.Label, c.N)
-		}
-		if c.To != "" {
-			dir, err := filepath.Abs(c.To)
-			if err != nil {
-				return ports.Invalid.Errorf("", "the folder %q: %w", c.To, err)
-			}
-			return engine.WriteSalvage(ctx, c.Label, c.N, dir)
-		}
 		all, err := engine.Salvaged(ctx, c.Label)
 		if err != nil {
 			return err
 		}
-		return s.salvaged(all, c.N)
+		if c.N == 0 {
+			return s.list(all)
+		}
+		i := slices.IndexFunc(all, func(salvage ports.Salvage) bool { return salvage.N == c.N })
+		if i < 0 {
+			return ports.NotFound.Errorf("", "run %s has no salvage %d; list what it has", c.Label, c.N)
+		}
+		one, did := all[i], ""
+		switch {
+		case c.Drop:
+			if err := engine.DropSalvage(ctx, c.Label, c.N); err != nil {
+				return err
+			}
+			did = fmt.Sprintf("dropped salvage %d of %s\n", c.N, c.Label)
+		case c.To != "":
+			dir, err := filepath.Abs(c.To)
+			if err != nil {
+				return ports.Invalid.Errorf("", "the folder %q: %w", c.To, err)
+			}
+			if err := engine.WriteSalvage(ctx, c.Label, c.N, dir); err != nil {
+				return err
+			}
+			did = fmt.Sprintf("wrote all files of salvage %d of %s to %s, %s among them\n", c.N, c.Label, dir, counted(int64(one.Paths), "changed path"))
+		}
+		switch {
+		case s.globals.JSON:
+			return s.answer(all[i : i+1])
+		case did != "":
+			return s.print("%s", did)
+		}
+		return s.print("%s", salvageText(one))
 	})
 }
 
-// salvaged shows all salvage, or the n-th.
-func (s *session) salvaged(all []ports.Salvage, n int) error {
-	if n != 0 {
-		var one []ports.Salvage
-		for _, salvage := range all {
-			if salvage.N == n {
-				one = append(one, salvage)
-			}
-		}
-		if one == nil {
-			return ports.NotFound.Errorf("", "there is no salvage %d", n)
-		}
-		all = one
-	}
+// list shows all salvage.
+func (s *session) list(all []ports.Salvage) error {
 	if s.globals.JSON {
 		return s.answer(all)
-	}
-	if n != 0 {
-		return s.print("%s", salvageText(all[0]))
 	}
 	if len(all) == 0 {
 		return s.print("nothing was salvaged\n")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -43,8 +44,8 @@ func (p Program) complete(ctx context.Context, words []string, stdout io.Writer)
 		for _, child := range node.Children {
 			found = append(found, child.Name)
 		}
-	case values < len(node.Positional):
-		found = s.values(ctx, words, node, node.Positional[values])
+	case len(values) < len(node.Positional):
+		found = s.values(ctx, words, node, values)
 	}
 	slices.Sort(found)
 	for _, word := range slices.Compact(found) {
@@ -54,9 +55,9 @@ func (p Program) complete(ctx context.Context, words []string, stdout io.Writer)
 	}
 }
 
-// follow walks the words and returns the command they lead to, how many of its
-// arguments they hold, and the flag whose value comes next, if one does.
-func follow(node *kong.Node, words []string) (_ *kong.Node, values int, arg *kong.Value) {
+// follow walks the words and returns the command they lead to, its arguments
+// among them, and the flag whose value comes next, if one does.
+func follow(node *kong.Node, words []string) (_ *kong.Node, values []string, arg *kong.Value) {
 	for _, word := range words {
 		if arg != nil {
 			arg = nil
@@ -68,10 +69,10 @@ func follow(node *kong.Node, words []string) (_ *kong.Node, values int, arg *kon
 		}
 		i := slices.IndexFunc(node.Children, func(child *kong.Node) bool { return child.Name == word })
 		if i < 0 {
-			values++
+			values = append(values, word)
 			continue
 		}
-		node, values = node.Children[i], 0
+		node, values = node.Children[i], nil
 	}
 	return node, values, arg
 }
@@ -88,9 +89,9 @@ func expects(node *kong.Node, word string) *kong.Value {
 	return nil
 }
 
-// values returns what an argument of a command can be.
-func (s *session) values(ctx context.Context, words []string, node *kong.Node, arg *kong.Value) []string {
-	switch {
+// values returns what the next argument of a command can be.
+func (s *session) values(ctx context.Context, words []string, node *kong.Node, values []string) []string {
+	switch arg := node.Positional[len(values)]; {
 	case arg.Enum != "":
 		return enum(arg)
 	case node.Name == "workflows":
@@ -99,14 +100,29 @@ func (s *session) values(ctx context.Context, words []string, node *kong.Node, a
 			names = append(names, w.name)
 		}
 		return names
-	case arg.Name == "label" && node.Depth() == 0: // not a workflow's own argument
-		return s.labels(ctx, words)
+	case node.Depth() > 0: // a workflow's own argument
+	case arg.Name == "label":
+		return s.ask(ctx, words, func(engine *agl.Engine) (found []string, err error) {
+			runs, err := engine.Runs(ctx)
+			for _, info := range runs {
+				found = append(found, info.Label)
+			}
+			return found, err
+		})
+	case node.Name == "salvage":
+		return s.ask(ctx, words, func(engine *agl.Engine) (found []string, err error) {
+			all, err := engine.Salvaged(ctx, values[0])
+			for _, salvage := range all {
+				found = append(found, strconv.Itoa(salvage.N))
+			}
+			return found, err
+		})
 	}
 	return nil
 }
 
-// labels returns the labels of the runs here, where the words say that is.
-func (s *session) labels(ctx context.Context, words []string) []string {
+// ask returns what an engine says for the repository that the words are about.
+func (s *session) ask(ctx context.Context, words []string, what func(*agl.Engine) ([]string, error)) (found []string) {
 	for i, word := range words[:len(words)-1] {
 		switch word {
 		case "--repo":
@@ -115,19 +131,15 @@ func (s *session) labels(ctx context.Context, words []string) []string {
 			s.globals.Home = words[i+1]
 		}
 	}
-	s.globals.Quiet = true
-	var labels []string
-	err := s.with(ctx, func(engine *agl.Engine) error {
-		runs, err := engine.Runs(ctx)
-		for _, info := range runs {
-			labels = append(labels, info.Label)
-		}
+	s.globals.JSON = true // and so nothing but what is asked for
+	err := s.with(ctx, func(engine *agl.Engine) (err error) {
+		found, err = what(engine)
 		return err
 	})
 	if err != nil {
 		return nil // a shell that completes a word has no place for an error
 	}
-	return labels
+	return found
 }
 
 func enum(value *kong.Value) []string {

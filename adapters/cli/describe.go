@@ -7,7 +7,6 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"example.com/agl/adapters/local"
 )
@@ -70,10 +69,10 @@ func (s *session) describe(w *workflow) error {
 }
 
 type initCmd struct {
-	Moved        string        `placeholder:"OLD" help:"The repository was at OLD: give it its records and checkouts back."`
-	Build        string        `placeholder:"COMMAND" help:"The build gate: a command line for the shell."`
-	BuildTimeout time.Duration `placeholder:"DURATION" help:"How long the build may take."`
-	Trees        string        `placeholder:"DIR" help:"Where the checkouts go; absolute, outside the repository."`
+	Moved string `placeholder:"OLD" help:"The repository was at OLD: give it its records and checkouts back."`
+	Build *string `placeholder:"COMMAND" help:"The build gate: a command line for the shell."`
+	buildTimeoutFlag
+	Trees string `placeholder:"DIR" help:"Where the checkouts go; absolute, outside the repository."`
 }
 
 func (c *initCmd) run(ctx context.Context, s *session) error {
@@ -88,9 +87,9 @@ func (c *initCmd) run(ctx context.Context, s *session) error {
 		}
 		return s.print("%s has its records again, as %s\n", project.Repo, project.Name)
 	}
-	opts.BuildTimeout, opts.Trees = c.BuildTimeout, c.Trees
-	if c.Build != "" {
-		opts.Build = &c.Build
+	opts.Trees = c.Trees
+	if err := (gateFlags{buildFlag{c.Build}, c.buildTimeoutFlag}).apply(&opts); err != nil {
+		return err
 	}
 	file, err := local.Init(ctx, opts)
 	if err != nil {

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"log/slog"
+	"os"
 
 	"example.com/agl"
 	"example.com/agl/adapters/local"
@@ -12,23 +14,36 @@ func (s *session) options() local.Options {
 }
 
 // with calls do with an engine for the repository, and closes it.
-func (s *session) with(ctx context.Context, do func(*agl.Engine) error) (err error) {
-	set, err := local.New(ctx, s.options())
+func (s *session) with(ctx context.Context, do func(*agl.Engine) error) error {
+	return s.over(ctx, s.options(), s.progress(), do)
+}
+
+// over calls do with an engine over what opts say, whose events go to p, and
+// closes it.
+func (s *session) over(ctx context.Context, opts local.Options, p *progress, do func(*agl.Engine) error) (err error) {
+	set, err := local.New(ctx, opts)
 	if err != nil {
 		return err
 	}
-	opts := &agl.Options{}
-	if !s.globals.Quiet && !s.globals.JSON {
-		opts.Events = newProgress(s.stderr).event
-	}
-	engine, err := agl.New(set, opts)
+	engine, err := agl.New(set, &agl.Options{Events: p.event, Logger: s.logger()})
 	if err != nil {
 		return err
 	}
+	stop := p.keepTime()
 	defer func() {
 		if closing := engine.Close(); err == nil {
 			err = closing
 		}
+		stop()
 	}()
 	return do(engine)
+}
+
+// logger returns the engine's log, nil for none: with AGL_DEBUG=1 standard
+// error, unless that is for one JSON object.
+func (s *session) logger() *slog.Logger {
+	if os.Getenv("AGL_DEBUG") != "1" || s.globals.JSON {
+		return nil
+	}
+	return slog.New(slog.NewTextHandler(s.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -16,15 +17,15 @@ type globals struct {
 	Repo   string `placeholder:"DIR" help:"A folder in the repository; the working directory by default."`
 	Home   string `placeholder:"DIR" help:"Where AGL keeps its records; an absolute path. The environment's AGL_HOME by default."`
 	Script string `placeholder:"FILE" help:"Let the agent that plays this file stand in for every model."`
-	JSON   bool   `name:"json" help:"Answer in JSON, and errors too; no progress."`
-	Quiet  bool   `short:"q" help:"No progress."`
+	JSON   bool   `name:"json" help:"Answer in JSON, and errors too; no progress and no warnings."`
+	Quiet  bool   `short:"q" help:"No progress; warnings and errors alone."`
 }
 
 // A grammar is the command line of one program, for one call.
 type grammar struct {
 	Globals globals `embed:""`
 
-	Run        runCmd        `cmd:"" help:"Start a run of a workflow."`
+	Run        runCmd        `cmd:"" help:"Start a run of a workflow, whose flags follow its name."`
 	Resume     resumeCmd     `cmd:"" help:"Go on with a run that was stopped, killed, or failed."`
 	Plan       planCmd       `cmd:"" help:"Show what resume would do; nothing is started."`
 	Show       showCmd       `cmd:"" help:"Show a run and its steps."`
@@ -80,10 +81,12 @@ func (g *grammar) kong(stdout io.Writer, exit func(int)) (*kong.Kong, error) {
 // parse returns the command that args name, or nil if they asked for help,
 // which has then been written.
 func (g *grammar) parse(args []string, stdout io.Writer) (command, error) {
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		args = []string{"--help"}
-	}
-	if len(args) == 1 && args[0] == "--version" {
+	case args[0] == "help":
+		args = append(slices.Clone(args[1:]), "--help")
+	case len(args) == 1 && args[0] == "--version":
 		args = []string{"version"}
 	}
 	if name, ok := workflowArg(args); ok {
@@ -111,34 +114,62 @@ func (g *grammar) parse(args []string, stdout io.Writer) (command, error) {
 	return nil, g.usage(fmt.Errorf("no command in %q", strings.Join(args, " ")))
 }
 
-// usage makes an error of the parser's one that says where the help is.
+// usage makes an error of the parser's one that says where the help is. What
+// is missing is said at once, and first that it is the workflow.
 func (g *grammar) usage(err error) error {
-	help := g.program.Name
+	help, what := g.program.Name, ports.Printable(err.Error())
 	if parse, ok := err.(*kong.ParseError); ok && parse.Context != nil {
-		if node := parse.Context.Selected(); node != nil {
+		node := parse.Context.Selected()
+		if node != nil {
 			help = node.FullPath()
 		}
+		switch missing := missingFlags(parse.Context); {
+		case parse.Context.Error != nil: // it understood not even the words
+		case node != nil && node.Depth() == 0 && node.Name == "run":
+			what = "name the workflow to run: " + g.has()
+		case len(missing) > 0:
+			what = "missing flags: " + strings.Join(missing, ", ")
+		}
 	}
-	return ports.Invalid.Errorf("", "%s; see %s --help", ports.Printable(err.Error()), help)
+	return ports.Invalid.Errorf("", "%s; see %s --help", what, help)
+}
+
+// missingFlags returns the flags that the commands in a call need and do not
+// have. Of flags of which one will do, the parser tells.
+func missingFlags(call *kong.Context) []string {
+	var missing []string
+	for _, flag := range call.Flags() {
+		if flag.Required && !flag.Set && len(flag.Xor)+len(flag.And)+len(flag.LastWins) == 0 {
+			missing = append(missing, flag.Summary())
+		}
+	}
+	return missing
 }
 
 // available says why a workflow cannot be started, if so.
 func (g *grammar) available(name string) error {
+	for _, w := range g.workflows {
+		switch {
+		case w.name != name:
+		case w.problem != "":
+			return ports.Invalid.Errorf("", "workflow %q is disabled: %s", name, w.problem)
+		default:
+			return nil
+		}
+	}
+	return ports.NotFound.Errorf("", "no workflow %q; %s", name, g.has())
+}
+
+// has says which workflows the program has.
+func (g *grammar) has() string {
 	var names []string
 	for _, w := range g.workflows {
-		if w.name != name {
-			names = append(names, w.name)
-			continue
-		}
-		if w.problem != "" {
-			return ports.Invalid.Errorf("", "workflow %q is disabled: %s", name, w.problem)
-		}
-		return nil
+		names = append(names, w.name)
 	}
-	if len(names) == 0 {
-		return ports.NotFound.Errorf("", "no workflow %q: this program has none", name)
+	if names == nil {
+		return "this program has none"
 	}
-	return ports.NotFound.Errorf("", "no workflow %q; this program has %s", name, strings.Join(names, ", "))
+	return "this program has " + strings.Join(names, ", ")
 }
 
 // definition returns the workflow of a name.
@@ -178,7 +209,7 @@ func workflowArg(args []string) (string, bool) {
 
 func takesValue(flag string) bool {
 	switch flag {
-	case "--repo", "--home", "--script", "--name", "-n", "--from":
+	case "--repo", "--home", "--script", "--name", "-n", "--from", "--tokens", "--build", "--build-timeout":
 		return true
 	}
 	return false
@@ -200,13 +231,16 @@ func hasJSON(args []string) bool {
 
 // addExamples gives every command's help its example.
 func (g *grammar) addExamples(k *kong.Kong) error {
+	workflow, call := "WORKFLOW", "WORKFLOW -n issue-12"
 	for _, node := range k.Model.Children {
-		if example, ok := examples[node.Name]; ok {
-			node.Detail = "Example:\n\n    " + strings.ReplaceAll(strings.ReplaceAll(example, "PROGRAM", g.program.Name), "\n", "\n    ")
+		for _, child := range node.Children { // those of run
+			workflow, call = child.Name, child.Name+" -n issue-12"+requiredFlags(child)
+			child.Detail = "Example:\n\n    " + g.program.Name + " run " + call
 		}
-		for _, child := range node.Children {
-			child.Detail = fmt.Sprintf("Example:\n\n    %s%s", g.program.Name, " "+child.Path()+" -n my-run"+requiredFlags(child))
-		}
+	}
+	words := strings.NewReplacer("PROGRAM", g.program.Name, "WORKFLOW", workflow, "CALL", call, "\n", "\n    ")
+	for _, node := range k.Model.Children {
+		node.Detail = "Example:\n\n    " + words.Replace(examples[node.Name])
 	}
 	return nil
 }
@@ -228,14 +262,14 @@ func requiredFlags(node *kong.Node) string {
 
 // examples are what each command's help shows.
 var examples = map[string]string{
-	"run":        "PROGRAM run fix -n issue-12 --request 'handle nil in Parse'",
+	"run":        "PROGRAM run CALL",
 	"resume":     "PROGRAM resume issue-12",
 	"plan":       "PROGRAM plan issue-12",
 	"show":       "PROGRAM show issue-12\nPROGRAM show issue-12 --json | jq '.records[].usage'",
 	"runs":       "PROGRAM runs --json",
 	"clear":      "PROGRAM clear issue-12",
 	"salvage":    "PROGRAM salvage issue-12\nPROGRAM salvage issue-12 1 --to /tmp/what-was-there\nPROGRAM salvage issue-12 1 --drop",
-	"workflows":  "PROGRAM workflows fix",
+	"workflows":  "PROGRAM workflows WORKFLOW",
 	"init":       "PROGRAM init --build 'go test ./...'\nPROGRAM init --moved /where/the/repository/was",
 	"completion": "PROGRAM completion bash >~/.local/share/bash-completion/completions/PROGRAM",
 	"version":    "PROGRAM version",

@@ -32,18 +32,38 @@ func (c *planCmd) run(ctx context.Context, s *session) error {
 // planText is a plan for a person.
 func planText(plan agl.Plan, program string) string {
 	var b strings.Builder
+	missed := false
 	for _, ns := range plan.Namespaces {
-		fmt.Fprintf(&b, "%s\n", line(ns.String(), 1000))
+		missed = missed || ns.Miss != nil
+		fmt.Fprintf(&b, "%s\n", line(ns.String(), 2000))
 	}
 	for _, r := range plan.Retries {
-		fmt.Fprintf(&b, "%s: tries %s again, which failed\n", r.Namespace, line(r.String(), 200))
+		fmt.Fprintf(&b, "%s: tries again what failed, %s\n", r.Namespace, line(r.String(), 200))
+	}
+	switch {
+	case missed || len(plan.Retries) > 0: // how it ends is not known
+	case plan.Error != "":
+		fmt.Fprintf(&b, "and then it ends: %s\n", line(plan.Error, 400))
+	default:
+		b.WriteString("and then it ends well\n")
 	}
 	if plan.Partial {
 		b.WriteString("the workflow went on after a verb that was not run: what follows is not known\n")
 	}
 	if plan.Diverged() {
-		fmt.Fprintf(&b, "diverges: %s\n%s resume %s is refused; with --rebuy it gives up what is not reached and goes on\n",
-			line(plan.Divergence(), 2000), program, plan.Label)
+		fmt.Fprintf(&b, "this diverges, with %s at stake: %s resume %s is refused; with --rebuy it gives up what is not reached and goes on\n",
+			tokens(plan.Cost()), program, plan.Label)
 	}
 	return b.String()
+}
+
+// divergence says in one line where a plan diverges and what is at stake.
+func divergence(plan agl.Plan) string {
+	var parts []string
+	for _, ns := range plan.Namespaces {
+		if ns.Diverged() {
+			parts = append(parts, ns.String())
+		}
+	}
+	return fmt.Sprintf("%s; %s at stake", strings.Join(parts, "; "), tokens(plan.Cost()))
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"example.com/agl"
 	"example.com/agl/ports"
@@ -45,7 +46,7 @@ func (p Program) Run(ctx context.Context, args []string, stdin io.Reader, stdout
 		p.complete(ctx, args[1:], stdout)
 		return 0
 	}
-	s := &session{program: p, stdin: stdin, stdout: stdout, stderr: stderr}
+	s := &session{program: p, stdin: stdin, stdout: stdout, stderr: &shared{to: stderr}}
 	err := s.command(ctx, args)
 	if err == nil {
 		return 0
@@ -62,6 +63,18 @@ func executable() string {
 		return filepath.Base(path)
 	}
 	return "agl"
+}
+
+// shared is a writer for several goroutines: progress, the clock, the log.
+type shared struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (w *shared) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(p)
 }
 
 // A session is one call of the program.

@@ -3,52 +3,123 @@ package cli
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"example.com/agl"
 	"example.com/agl/ports"
 )
 
+// silence is how long nothing is written about a verb that runs before a line
+// says that it still does.
+const silence = 30 * time.Second
+
+// A volume is how much of what happens is written.
+type volume int
+
+const (
+	nothing  volume = iota
+	warnings        // what a person should know: salvage and notes
+	everything
+)
+
 // A progress writes what happens in a run as plain lines: who, how long it has
 // been at it, and what it does.
 type progress struct {
-	out   io.Writer
-	began map[string]began // by namespace
+	out    io.Writer
+	volume volume
+	begun  bool // a run has begun
+
+	mu  sync.Mutex
+	now map[string]*underWay // by namespace
 }
 
-// began is what a namespace does now.
-type began struct {
+// underWay is what a namespace does now.
+type underWay struct {
 	who  string
-	when time.Time
+	when time.Time // it began
+	told time.Time // the last line about it was written
 }
 
-func newProgress(out io.Writer) *progress { return &progress{out: out, began: make(map[string]began)} }
+// progress returns one for what the command line asked for.
+func (s *session) progress() *progress {
+	volume := everything
+	switch {
+	case s.globals.JSON:
+		volume = nothing
+	case s.globals.Quiet:
+		volume = warnings
+	}
+	return newProgress(s.stderr, volume)
+}
+
+func newProgress(out io.Writer, volume volume) *progress {
+	return &progress{out: out, volume: volume, now: make(map[string]*underWay)}
+}
+
+// keepTime writes lines about verbs that say nothing for long, until stop is
+// called.
+func (p *progress) keepTime() (stop func()) {
+	ticker := time.NewTicker(time.Second)
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case now := <-ticker.C:
+				p.tick(now)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		ticker.Stop()
+		close(done)
+		<-ended
+	}
+}
+
+// tick writes a line about each verb that nothing was told of for long.
+func (p *progress) tick(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, namespace := range slices.Sorted(maps.Keys(p.now)) {
+		if now.Sub(p.now[namespace].told) >= silence {
+			p.line(everything, agl.Event{Namespace: namespace, Time: now}, "… still running")
+		}
+	}
+}
 
 // event writes one event. The engine calls it from one goroutine.
 func (p *progress) event(e agl.Event) {
-	now := p.began[e.Namespace]
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	switch what := e.What.(type) {
 	case ports.RunBegan:
+		p.begun = true
 		verb := "begins"
 		if what.Resumed {
 			verb = "resumes"
 		}
-		p.line(e, what.Info.Workflow, fmt.Sprintf("%s run %s (branch %s)", verb, what.Info.Label, what.Info.Branch))
+		p.by(everything, e, what.Info.Workflow, fmt.Sprintf("%s run %s (branch %s)", verb, what.Info.Label, what.Info.Branch))
 	case ports.Hit:
-		p.line(e, who(e.Namespace, what.Record.Name), "recorded already")
-	case ports.Began:
-		name := who(e.Namespace, what.Name)
-		if what.Ordinal > 1 {
-			name = fmt.Sprintf("%s #%d", name, what.Ordinal)
+		text := "recorded already"
+		if what.Failed {
+			text += ", as failed"
 		}
-		p.began[e.Namespace] = began{who: name, when: e.Time}
+		p.by(everything, e, numbered(who(e.Namespace, what.Record.Name), what.Ordinal), text)
+	case ports.Began:
+		p.now[e.Namespace] = &underWay{who: numbered(who(e.Namespace, what.Name), what.Ordinal), when: e.Time}
 		text := "begins"
 		if what.Model != "" {
 			text += " with " + string(what.Model)
 		}
-		p.line(e, name, text)
+		p.line(everything, e, text)
 	case ports.Activity:
-		p.line(e, now.who, what.Text)
+		p.line(everything, e, what.Text)
 	case ports.Gated:
 		text := "the build gate passed"
 		if !what.Verdict.Passed {
@@ -57,15 +128,19 @@ func (p *progress) event(e agl.Event) {
 				text += ": " + what.Verdict.Note
 			}
 		}
-		p.line(e, now.who, text)
+		p.line(everything, e, text)
 	case ports.Ended:
-		p.line(e, now.who, endedText(&what.Record))
-		delete(p.began, e.Namespace)
+		name := who(e.Namespace, what.Record.Name) // of a step that was refused before it began
+		if now := p.now[e.Namespace]; now != nil {
+			name = now.who
+		}
+		p.by(everything, e, name, endedText(&what.Record))
+		delete(p.now, e.Namespace)
 	case ports.WasSalvaged:
 		s := what.Salvage
-		p.line(e, now.who, fmt.Sprintf("kept %d changed paths as salvage %d: %s", s.Paths, s.N, s.Reason))
+		p.line(warnings, e, fmt.Sprintf("kept %s as salvage %d: %s", counted(int64(s.Paths), "changed path"), s.N, s.Reason))
 	case ports.Noted:
-		p.line(e, now.who, what.Text)
+		p.line(warnings, e, what.Text)
 	}
 }
 
@@ -74,8 +149,8 @@ func endedText(r *ports.Record) string {
 	if r.Failure != nil {
 		text = "failed: " + r.Failure.Message
 	}
-	if n := r.Usage.Tokens(); n > 0 {
-		text += fmt.Sprintf(", %s tokens%s", count(n), cost(r.Usage))
+	if r.Usage.Tokens() > 0 {
+		text += ", " + tokens(r.Usage)
 	}
 	if r.Moved() {
 		text += ", commit " + short(r.Head)
@@ -83,14 +158,34 @@ func endedText(r *ports.Record) string {
 	return text
 }
 
-// line writes a line about e: who did what, after how long.
-func (p *progress) line(e agl.Event, who, text string) {
+// numbered is a name with its ordinal, where it is not the first.
+func numbered(name string, ordinal int) string {
+	if ordinal > 1 {
+		return fmt.Sprintf("%s #%d", name, ordinal)
+	}
+	return name
+}
+
+// line writes a line about what the event's namespace does now, or about the
+// run.
+func (p *progress) line(at volume, e agl.Event, text string) {
+	name := e.Run
+	if now := p.now[e.Namespace]; now != nil {
+		name = now.who
+	}
+	p.by(at, e, name, text)
+}
+
+// by writes a line: who, how long its namespace has been at what it does, and
+// what.
+func (p *progress) by(at volume, e agl.Event, name, text string) {
 	since := ""
-	if now, ok := p.began[e.Namespace]; ok {
+	if now := p.now[e.Namespace]; now != nil {
 		since = took(e.Time.Sub(now.when).Round(100 * time.Millisecond))
+		now.told = e.Time
 	}
-	if who == "" {
-		who = e.Run
+	if at > p.volume {
+		return
 	}
-	fmt.Fprintf(p.out, "%-20s %6s  %s\n", who, since, line(text, 200))
+	fmt.Fprintf(p.out, "%-20s %6s  %s\n", name, since, line(text, 200))
 }

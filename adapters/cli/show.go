@@ -18,6 +18,10 @@ type showCmd struct {
 
 func (c *showCmd) run(ctx context.Context, s *session) error {
 	return s.with(ctx, func(engine *agl.Engine) error {
+		status, err := engine.Status(ctx, c.Label)
+		if err != nil {
+			return err
+		}
 		journal, err := engine.Journal(ctx, c.Label)
 		if err != nil {
 			return err
@@ -29,12 +33,13 @@ func (c *showCmd) run(ctx context.Context, s *session) error {
 			}
 			return s.answer(answer)
 		}
-		return s.print("%s", journalText(journal, s.paint()))
+		return s.print("%s", journalText(journal, status, time.Now(), s.paint()))
 	})
 }
 
-// journalText is a run and its records for a person.
-func journalText(j agl.Journal, paint painter) string {
+// journalText is a run and its records for a person. status is how it stood
+// just before.
+func journalText(j agl.Journal, status agl.Status, now time.Time, paint painter) string {
 	var b strings.Builder
 	head := table(&b)
 	fmt.Fprintf(head, "run\t%s\n", j.Run.Label)
@@ -49,20 +54,38 @@ func journalText(j agl.Journal, paint painter) string {
 		fmt.Fprintf(head, "error\t%s\n", line(j.Run.Error, 400))
 	}
 	if n := j.Run.Unreached; n > 0 {
-		fmt.Fprintf(head, "unreached\t%d records that the workflow did not ask for\n", n)
+		fmt.Fprintf(head, "unreached\t%s that the workflow did not ask for\n", counted(int64(n), "record"))
+	}
+	for _, ns := range status.Namespaces {
+		if ns.Verb != "" {
+			fmt.Fprintf(head, "under way\t%s %s, since %s (%s)\n", ns.Verb, who(ns.Namespace, ns.Name), stamp(ns.Since), took(now.Sub(ns.Since)))
+		}
 	}
 	head.Flush()
-	if len(j.Records) == 0 {
-		return b.String()
-	}
-
-	b.WriteByte('\n')
-	rows := table(&b)
-	fmt.Fprintln(rows, "SEQ\tKIND\tROLE\tOUTCOME\tTIME\tTOKENS\tCOMMIT")
 	var usage ports.Usage
 	for i := range j.Records {
-		r := &j.Records[i]
-		usage = usage.Add(r.Usage)
+		usage = usage.Add(j.Records[i].Usage)
+	}
+	if len(j.Records) > 0 {
+		b.WriteString("\n" + recordsText(j.Records))
+	}
+	given := ports.Usage{Input: status.Usage.Tokens() - usage.Tokens(), Cost: status.Usage.Cost - usage.Cost}
+	switch {
+	case given.Tokens() > 0:
+		fmt.Fprintf(&b, "\n%s; %s more in records given up%s\n", tokens(usage), count(given.Tokens()), cost(given))
+	case len(j.Records) > 0:
+		fmt.Fprintf(&b, "\n%s in all\n", tokens(usage))
+	}
+	return b.String()
+}
+
+// recordsText is the table of a run's records, and how some of them failed.
+func recordsText(records []agl.Record) string {
+	var b strings.Builder
+	rows := table(&b)
+	fmt.Fprintln(rows, "SEQ\tKIND\tROLE\tOUTCOME\tTIME\tTOKENS\tCOMMIT")
+	for i := range records {
+		r := &records[i]
 		tokens, commit := "-", "-"
 		if n := r.Usage.Tokens(); n > 0 {
 			tokens = count(n)
@@ -74,12 +97,11 @@ func journalText(j agl.Journal, paint painter) string {
 			r.Seq, r.Kind, who(r.Namespace, r.Name), outcome(r), took(r.Ended.Sub(r.Started)), tokens, commit)
 	}
 	rows.Flush()
-	for i := range j.Records {
-		if r := &j.Records[i]; r.Failure != nil {
+	for i := range records {
+		if r := &records[i]; r.Failure != nil {
 			fmt.Fprintf(&b, "\n%d failed: %s\n", r.Seq, line(r.Failure.Message, 400))
 		}
 	}
-	fmt.Fprintf(&b, "\n%s tokens in all%s\n", count(usage.Tokens()), cost(usage))
 	return b.String()
 }
 
@@ -113,7 +135,7 @@ func (c *runsCmd) run(ctx context.Context, s *session) error {
 		fmt.Fprintln(rows, "LABEL\tWORKFLOW\tSTATE\tBEGUN\tBRANCH\tERROR")
 		for _, info := range runs {
 			fmt.Fprintf(rows, "%s\t%s\t%s\t%s\t%s\t%s\n",
-				info.Label, info.Workflow, info.State, stamp(info.Created), info.Branch, line(info.Error, 80))
+				info.Label, cmp.Or(info.Workflow, "-"), info.State, stamp(info.Created), cmp.Or(info.Branch, "-"), line(info.Error, 80))
 		}
 		rows.Flush()
 		return s.print("%s", trimLines(b.String()))
@@ -146,7 +168,12 @@ func line(text string, limit int) string { return ports.Clip(ports.Printable(tex
 
 func short(commit string) string { return commit[:min(len(commit), 10)] }
 
-func stamp(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
+func stamp(t time.Time) string {
+	if t.IsZero() { // of a run whose records cannot be read
+		return "-"
+	}
+	return t.Local().Format("2006-01-02 15:04:05")
+}
 
 func took(d time.Duration) string {
 	switch {
@@ -167,6 +194,17 @@ func count(n int64) string {
 	}
 	return digits
 }
+
+// counted is a number of things.
+func counted(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return count(n) + " " + noun + "s"
+}
+
+// tokens is what was used, and what it cost where that is known.
+func tokens(u ports.Usage) string { return counted(u.Tokens(), "token") + cost(u) }
 
 func cost(u ports.Usage) string {
 	if u.Cost == 0 {

@@ -10,25 +10,25 @@ import (
 )
 
 func (c *workflowCmd) run(ctx context.Context, s *session) error {
-	job, err := c.def.Job(c.Params)
+	job, err := c.workflow.def.Job(c.Params)
 	if err != nil {
 		return err
 	}
-	label, from := s.grammar.Run.Name, s.grammar.Run.From
-	return s.follow(ctx, label, func(engine *agl.Engine) error {
-		return engine.Start(ctx, label, job, &agl.StartOptions{From: from})
+	label, flags := s.grammar.Run.Name, c.workflow.flags
+	return s.follow(ctx, label, flags.gateFlags, func(engine *agl.Engine) error {
+		return engine.Start(ctx, label, job, &agl.StartOptions{From: s.grammar.Run.From, Tokens: flags.Tokens})
 	})
 }
 
 type resumeCmd struct {
-	Label  string `arg:"" help:"The run."`
-	Rebuy  bool   `help:"Give up what the changed workflow no longer asks for, and buy it again."`
-	Retry  bool   `help:"Try every step again that is recorded as failed."`
-	Tokens int64  `placeholder:"N" help:"Buy no further step once this run has used N tokens."`
+	Label string `arg:"" help:"The run."`
+	Rebuy bool   `help:"Give up what the changed workflow no longer asks for, and buy it again."`
+	Retry bool   `help:"Try every step again that is recorded as failed; what came after it in its worktree is given up too, and bought again."`
+	callFlags
 }
 
 func (c *resumeCmd) run(ctx context.Context, s *session) error {
-	return s.follow(ctx, c.Label, func(engine *agl.Engine) error {
+	return s.follow(ctx, c.Label, c.gateFlags, func(engine *agl.Engine) error {
 		def, err := s.definitionOf(ctx, engine, c.Label)
 		if err != nil {
 			return err
@@ -48,26 +48,48 @@ func (s *session) definitionOf(ctx context.Context, engine *agl.Engine, label st
 
 // follow does what runs a run, and says how it ended once all of its progress
 // is written.
-func (s *session) follow(ctx context.Context, label string, do func(*agl.Engine) error) error {
+func (s *session) follow(ctx context.Context, label string, gate gateFlags, do func(*agl.Engine) error) error {
+	opts := s.options()
+	if err := gate.apply(&opts); err != nil {
+		return err
+	}
 	var status agl.Status
-	err := s.with(ctx, func(engine *agl.Engine) error {
+	progress := s.progress()
+	err := s.over(ctx, opts, progress, func(engine *agl.Engine) error {
 		err := do(engine)
 		if err == nil {
 			status, err = engine.Status(context.WithoutCancel(ctx), label) // the run has ended, whatever becomes of ctx now
 		}
 		return err
 	})
+	var diverged *agl.DivergedError
 	switch {
-	case errors.Is(err, context.Canceled) && agl.KindOf(err) == "":
+	case errors.As(err, &diverged):
+		return &hintedError{err, fmt.Sprintf("the workflow no longer asks for what is recorded: %s; %s resume %s --rebuy gives up what is not reached and goes on",
+			divergence(diverged.Plan), s.program.Name, label)}
+	case errors.Is(err, context.Canceled) && agl.KindOf(err) == "" && progress.begun:
 		return fmt.Errorf("run %s was stopped; go on with %s resume %s: %w", label, s.program.Name, label, err)
 	case err != nil:
 		return err
 	case s.globals.JSON:
 		return s.answer(runAnswer{Run: runJSON(status.Run)})
 	}
-	return s.print("%s is done: branch %s at %s, %s tokens\n",
-		label, status.Run.Branch, short(status.Run.Head), count(status.Usage.Tokens()))
+	run := status.Run
+	err = s.print("%s is done: branch %s at %s, %s\n", label, run.Branch, short(run.Head), tokens(status.Usage))
+	if err == nil && !s.globals.Quiet && run.Head != run.Base {
+		fmt.Fprintf(s.stderr, "to take what it made: git merge %s\n", run.Branch)
+	}
+	return err
 }
+
+// A hintedError says what its cause says in the words of the command line.
+type hintedError struct {
+	error
+	text string
+}
+
+func (e *hintedError) Error() string { return e.text }
+func (e *hintedError) Unwrap() error { return e.error }
 
 // answer writes v, as JSON, to standard output.
 func (s *session) answer(v any) error {

@@ -61,10 +61,30 @@ SEQ  KIND  ROLE             OUTCOME      TIME   TOKENS  COMMIT
 
 2,252 tokens in all
 `
-	if diff := cmp.Diff(want, journalText(j, false)); diff != "" {
+	status := agl.Status{Usage: agl.Usage{Input: 2252}}
+	if diff := cmp.Diff(want, journalText(j, status, begun, false)); diff != "" {
 		t.Errorf("show (-want +got):\n%s", diff)
 	}
-	require.Contains(t, journalText(j, true), "\x1b[31mfailed\x1b[0m")
+	require.Contains(t, journalText(j, status, begun, true), "\x1b[31mfailed\x1b[0m")
+}
+
+func TestShowTellsWhatWasGivenUpAndWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	j := journal()
+	since := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
+	status := agl.Status{
+		Usage: agl.Usage{Input: 3000, Output: 512, Cost: 0.25},
+		Namespaces: []agl.NamespaceStatus{
+			{Namespace: ports.Base, Verb: agl.KindVerdict, Name: "verify", Since: since},
+			{Namespace: "lexer"},
+			{Namespace: "parser", Verb: agl.KindStep, Name: "builder", Since: since},
+		},
+	}
+	text := journalText(j, status, since.Add(90*time.Second), false)
+	require.Contains(t, text, "\nunder way   verdict verify, since 2026-01-02 03:04:05 (1m30s)\nunder way   step parser/builder, since 2026-01-02 03:04:05 (1m30s)\n\nSEQ")
+	require.True(t, strings.HasSuffix(text, "\n2,252 tokens; 1,260 more in records given up, $0.25\n"), text)
+	j.Records = nil
+	require.True(t, strings.HasSuffix(journalText(j, status, since, false), "\n\n0 tokens; 3,512 more in records given up, $0.25\n"))
 }
 
 // A program outside this repository reads this: docs/json.md.
@@ -127,11 +147,11 @@ func TestTheJSONOfTheOtherAnswersIsStable(t *testing.T) {
 					Cost:      agl.Usage{Input: 1, Output: 2, Cached: 3, Reasoning: 4, Cost: 0.5, Complete: true},
 				},
 				{Namespace: "parser"},
-			}},
+			}, Error: "it failed"},
 			`{"label":"issue-12","namespaces":[{"namespace":"_base","hits":1,"miss":{"kind":"step","name":"reviewer","ordinal":1,"instead":` + record +
 				`,"changes":[{"term":"prompt","was":"a","now":"b"}]},"unreached":[` + record + `],"cost":` + cost + `},` +
 				`{"namespace":"parser","hits":0,"miss":null,"unreached":[],"cost":{"input":0,"output":0,"cached":0,"reasoning":0,"cost":0,"complete":false}}],` +
-				`"retries":[],"partial":false}`,
+				`"retries":[],"partial":false,"error":"it failed"}`,
 		},
 		{workflowObject{Name: "fix", Version: 1}, `{"name":"fix","version":1,"doc":"","disabled":""}`},
 		{errorAnswer{errorObject{Kind: agl.NotFound, Message: "a\nb"}}, `{"error":{"kind":"not found","message":"a\nb"}}`},
@@ -176,56 +196,42 @@ func TestAPlanSaysWhatDivergesAndWhatToDo(t *testing.T) {
 		Miss:      &ports.Miss{Kind: agl.KindStep, Name: "reviewer", Ordinal: 1, Instead: &was, Changes: []ports.TermChange{{Term: "prompt", Was: "two\n", Now: "three"}}},
 		Unreached: []ports.PlanRecord{was}, Cost: agl.Usage{Input: 1000, Output: 234},
 	}}}
-	want := `_base: 1 recorded, then step reviewer (#1): prompt changed from "two\n" to "three", 1 not reached (first step reviewer, record 2)
-diverges: _base: 1 recorded, then step reviewer (#1): prompt changed from "two\n" to "three", 1 not reached (first step reviewer, record 2); 1234 tokens at stake
-shipit resume issue-12 is refused; with --rebuy it gives up what is not reached and goes on
+	const diverges = `_base: 1 recorded, then step reviewer (#1): prompt changed from "two\n" to "three", 1 not reached (first step reviewer, record 2)`
+	want := diverges + `
+this diverges, with 1,234 tokens at stake: shipit resume issue-12 is refused; with --rebuy it gives up what is not reached and goes on
 `
 	if diff := cmp.Diff(want, planText(plan, "shipit")); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
+	require.Equal(t, diverges+"; 1,234 tokens at stake", divergence(plan))
 }
 
-func TestProgressIsPlainLinesWhateverAnAgentWrites(t *testing.T) {
+func TestAPlanSaysHowTheWorkflowEnds(t *testing.T) {
 	t.Parallel()
-	var out strings.Builder
-	p := newProgress(&out)
-	at := begun
-	tell := func(namespace string, after time.Duration, what ports.Happening) {
-		at = at.Add(after)
-		p.event(agl.Event{Run: "issue-12", Namespace: namespace, Time: at, What: what})
-	}
-	tell("", 0, ports.RunBegan{Info: agl.RunInfo{Label: "issue-12", Workflow: "fix", Branch: "agl/issue-12"}})
-	tell(ports.Base, 0, ports.Hit{Record: ports.PlanRecord{Name: "planner"}})
-	tell(ports.Base, 0, ports.Began{Kind: agl.KindStep, Name: "implementer", Ordinal: 2, Model: "claude/opus"})
-	tell(ports.Base, 1500*time.Millisecond, ports.Activity{Text: "runs \x1b[31mrm\r\n-rf\u202e " + strings.Repeat("x", 300)})
-	tell("parser", 0, ports.Began{Kind: agl.KindStep, Name: "builder", Ordinal: 1})
-	tell(ports.Base, time.Second, ports.WasSalvaged{Salvage: ports.Salvage{N: 1, Paths: 3, Reason: "the step failed"}})
-	tell(ports.Base, 0, ports.Ended{Record: agl.Record{
-		Before: "a", Head: "bbbbbbbbbbbbbb", Usage: agl.Usage{Input: 12000, Output: 345, Cost: 0.5},
-	}})
-	tell("parser", time.Minute, ports.Ended{Record: agl.Record{Failure: &agl.Failure{Message: "no\nway"}}})
-	tell(ports.Base, 0, ports.Gated{Verdict: agl.Verdict{Note: "it took too long"}})
-	tell("", 0, ports.Noted{Text: "a note"})
-
-	lines := strings.Split(out.String(), "\n")
-	for i, line := range lines {
-		lines[i] = strings.Join(strings.Fields(line), " ")
-	}
-	want := []string{
-		"fix begins run issue-12 (branch agl/issue-12)",
-		"planner recorded already",
-		"implementer #2 0s begins with claude/opus",
-		"implementer #2 1.5s runs \uFFFD[31mrm -rf\uFFFD " + strings.Repeat("x", 178) + "…",
-		"parser/builder 0s begins",
-		"implementer #2 2.5s kept 3 changed paths as salvage 1: the step failed",
-		"implementer #2 2.5s done, 12,345 tokens, $0.50, commit bbbbbbbbbb",
-		"parser/builder 1m1s failed: no way",
-		"issue-12 the build gate failed: it took too long",
-		"issue-12 a note",
-		"",
-	}
-	if diff := cmp.Diff(want, lines); diff != "" {
-		t.Errorf("progress (-want +got):\n%s", diff)
+	miss := &ports.Miss{Kind: agl.KindStep, Name: "reviewer", Ordinal: 2}
+	failed := ports.PlanRecord{Seq: 2, Kind: agl.KindStep, Namespace: ports.Base, Name: "reviewer"}
+	for name, tc := range map[string]struct {
+		plan agl.Plan
+		want string // after the namespace's line
+	}{
+		"well":             {agl.Plan{}, "and then it ends well\n"},
+		"in an error":      {agl.Plan{Error: "2 findings\nleft"}, "and then it ends: 2 findings left\n"},
+		"with a miss":      {agl.Plan{Namespaces: []agl.NamespacePlan{{Miss: miss}}}, ""},
+		"in what is tried": {agl.Plan{Error: "no", Retries: []ports.PlanRecord{failed}}, "_base: tries again what failed, step reviewer, record 2\n"},
+		"after a swallowed error": {
+			agl.Plan{Partial: true, Namespaces: []agl.NamespacePlan{{Miss: miss}}},
+			"the workflow went on after a verb that was not run: what follows is not known\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if tc.plan.Namespaces == nil {
+				tc.plan.Namespaces = []agl.NamespacePlan{{}}
+			}
+			tc.plan.Namespaces[0].Namespace = ports.Base
+			_, rest, _ := strings.Cut(planText(tc.plan, "shipit"), "\n")
+			require.Equal(t, tc.want, rest)
+		})
 	}
 }
 
@@ -258,4 +264,6 @@ func TestNumbersHaveTheirThousandsApart(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000", -100: "-100"} {
 		require.Equal(t, want, count(n))
 	}
+	require.Equal(t, "1 token", tokens(agl.Usage{Input: 1}))
+	require.Equal(t, "1,000 tokens, $0.50", tokens(agl.Usage{Output: 1000, Cost: 0.5}))
 }

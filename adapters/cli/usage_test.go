@@ -116,8 +116,15 @@ func TestBadArgumentsAreRefusedInOneLine(t *testing.T) {
 		"an unknown workflow":         {[]string{"run", "nope", "-n", "x"}, 3, `no workflow "nope"; this program has good, plain`},
 		"... after flags":             {[]string{"--json=false", "--repo", "run", "run", "-n", "good", "--from=x", "nope"}, 3, `no workflow "nope"`},
 		"... to describe":             {[]string{"workflows", "nope"}, 3, `no workflow "nope"`},
-		"a missing flag":              {[]string{"run", "good", "-n", "x"}, 2, "--request"},
-		"a missing label":             {[]string{"run", "plain"}, 2, "--name"},
+		"no workflow":                 {[]string{"run"}, 2, "name the workflow to run: this program has good, plain; see shipit run --help"},
+		"... but a label":             {[]string{"run", "-n", "x"}, 2, "name the workflow to run"},
+		"... but an unknown flag":     {[]string{"run", "--bogus"}, 2, "unknown flag --bogus"},
+		"a flag before its workflow":  {[]string{"run", "--tokens", "5", "good", "-n", "x", "-r", "y"}, 2, "unknown flag --tokens"},
+		"a missing flag":              {[]string{"run", "good", "-n", "x"}, 2, "missing flags: --request=STRING;"},
+		"a missing label":             {[]string{"run", "plain"}, 2, "missing flags: --name=LABEL;"},
+		"both":                        {[]string{"run", "good"}, 2, "missing flags: --name=LABEL, --request=STRING; see shipit run good --help"},
+		"help for what is not there":  {[]string{"help", "run", "nope"}, 3, `no workflow "nope"`},
+		"no time to build":            {[]string{"resume", "x", "--build-timeout=0s"}, 2, "--build-timeout=0s is not more than nothing"},
 		"a missing argument":          {[]string{"resume"}, 2, "label"},
 		"one argument too many":       {[]string{"runs", "x"}, 2, "unexpected argument x"},
 		"a flag that is no number":    {[]string{"run", "good", "-n", "x", "-r", "y", "--rounds", "z"}, 2, "--rounds"},
@@ -157,6 +164,100 @@ func TestEveryCommandsHelpHasAnExample(t *testing.T) {
 		require.Empty(t, stderr)
 		require.Contains(t, help, "Example:\n\n    shipit "+command, command)
 	}
+}
+
+func TestHelpIsAWordToo(t *testing.T) {
+	t.Parallel()
+	workflows := []agl.Definition{workflow[goodParams]("good")}
+	for _, command := range [][]string{{}, {"resume"}, {"run", "good"}} {
+		_, want, _ := call(t, workflows, append(command, "--help")...)
+		code, got, stderr := call(t, workflows, append([]string{"help"}, command...)...)
+		require.Zero(t, code)
+		require.Empty(t, stderr)
+		require.Equal(t, want, got)
+	}
+}
+
+// What a workflow has a flag for is its own; the rest every workflow has.
+func TestAWorkflowKeepsItsFlagsAndHasTheOthers(t *testing.T) {
+	t.Parallel()
+	type own struct {
+		Build  string `help:"Mine."`
+		Number int    `name:"n2" aliases:"tokens" help:"Mine."`
+	}
+	gated := agl.NewWorkflow(agl.Spec{Name: "gated", Version: 1, Roles: []agl.Role{}},
+		func(ctx context.Context, run *agl.Run, _ agl.None) error {
+			verdict, err := run.Verify(ctx)
+			if err != nil {
+				return err
+			}
+			return agl.Stopf("%s: %v, %s", verdict.Command, verdict.Passed, verdict.Note)
+		})
+	mine := agl.NewWorkflow(agl.Spec{Name: "mine", Version: 1, Roles: []agl.Role{}},
+		func(_ context.Context, _ *agl.Run, p own) error { return agl.Stopf("%s %d", p.Build, p.Number) })
+	workflows := []agl.Definition{mine, gated}
+
+	_, help, _ := call(t, workflows, "run", "mine", "--help")
+	require.Regexp(t, `--build=STRING +Mine`, help)
+	require.Regexp(t, `--build-timeout=DURATION`, help)
+	require.NotContains(t, help, "--tokens=N")
+	_, help, _ = call(t, workflows, "run", "gated", "--help")
+	for _, flag := range []string{"--tokens=N", "--build=COMMAND", "--build-timeout=DURATION"} {
+		require.Contains(t, help, flag)
+	}
+	for _, command := range []string{"plan", "show", "runs", "clear"} {
+		_, help, _ = call(t, workflows, command, "--help")
+		require.NotContains(t, help, "--build", command)
+	}
+
+	at := []string{"--repo", gittest.New(t, nil).Dir, "--home", t.TempDir()}
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"run", "mine", "-n", "mine", "--build", "x", "--tokens=7"}, `^stopped: x 7\n$`},
+		{[]string{"init", "--build", "exit 1"}, `^wrote `},
+		{[]string{"run", "gated", "-n", "file"}, `^stopped: exit 1: false, `},
+		{[]string{"run", "gated", "-n", "flag", "--build=exit 0", "--build-timeout=1m"}, `^stopped: exit 0: true,`},
+		{[]string{"run", "gated", "-n", "late", "--build=sleep 60", "--build-timeout=10ms"}, `^stopped: sleep 60: false, .*10ms`},
+		{[]string{"resume", "flag", "--build=exit 0", "--build-timeout=1m"}, `^stopped: exit 0: true,`},
+	} {
+		_, stdout, stderr := call(t, workflows, append(tc.args, at...)...)
+		require.Regexp(t, tc.want, stdout, "%v\n%s", tc.args, stderr)
+	}
+	code, _, stderr := call(t, workflows, append([]string{"run", "gated", "-n", "none", "--build="}, at...)...)
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "has no build command")
+}
+
+func TestWhatWasStoppedBeforeItBeganCannotBeResumed(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr strings.Builder
+	p := cli.Program{Name: "shipit", Workflows: []agl.Definition{workflow[agl.None]("plain")}}
+	code := p.Run(ctx, []string{"run", "plain", "-n", "x", "--repo", gittest.New(t, nil).Dir, "--home", t.TempDir()}, nil, &stdout, &stderr)
+	require.Equal(t, 130, code, stderr.String())
+	require.Empty(t, stdout.String())
+	require.NotContains(t, stderr.String(), "resume")
+	require.Equal(t, 1, strings.Count(stderr.String(), "\n"), stderr.String())
+}
+
+// Its stack is for whoever looks for the fault.
+func TestAPanicsStackIsShownWithAGL_DEBUG(t *testing.T) {
+	workflows := []agl.Definition{agl.NewWorkflow(agl.Spec{Name: "broken", Version: 1, Roles: []agl.Role{}},
+		func(context.Context, *agl.Run, agl.None) error { panic("oh no") })}
+	at := []string{"--repo", gittest.New(t, nil).Dir, "--home", t.TempDir()}
+	code, _, stderr := call(t, workflows, append([]string{"run", "broken", "-n", "x"}, at...)...)
+	require.Equal(t, 70, code)
+	require.Contains(t, stderr, "oh no (usage_test.go:")
+	require.NotContains(t, stderr, "goroutine")
+
+	t.Setenv("AGL_DEBUG", "1")
+	_, _, stderr = call(t, workflows, append([]string{"resume", "x"}, at...)...)
+	require.Regexp(t, `level=ERROR msg=panic .*goroutine .*usage_test\.go`, stderr)
+	_, _, stderr = call(t, workflows, append([]string{"resume", "x", "--json"}, at...)...)
+	require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
 }
 
 func TestTheVersionIsTold(t *testing.T) {

@@ -22,15 +22,18 @@ var reserved = []string{
 type workflow struct {
 	name    string
 	def     agl.Definition
-	params  any    // the *P its flags are read into
-	problem string // why it cannot be a command; "" if it can
+	params  any             // the *P its flags are read into
+	problem string          // why it cannot be a command; "" if it can
+	taken   map[string]bool // every spelling of its own flags; nil until they are known
+	flags   callFlags       // those that it leaves
 }
 
 // workflowCmd is the command of one workflow: its parameters are its flags.
 type workflowCmd struct {
 	Params any `embed:""`
+	kong.Plugins
 
-	def agl.Definition
+	workflow *workflow
 }
 
 // workflowsOf returns a program's workflows. One that cannot be a command
@@ -59,12 +62,15 @@ func (w *workflow) plugin() any {
 	}
 	v := reflect.New(reflect.StructOf([]reflect.StructField{field}))
 	cmd := v.Elem().Field(0).Addr().Interface().(*workflowCmd)
-	cmd.Params, cmd.def = w.params, w.def
+	cmd.Params, cmd.workflow = w.params, w
+	if w.taken != nil {
+		cmd.Plugins = w.flags.besides(w.taken)
+	}
 	return v.Interface()
 }
 
-// check builds a command line of this workflow alone and says what is wrong
-// with it.
+// check builds a command line of this workflow alone, sees which flags it has,
+// and says what is wrong with it.
 func (w *workflow) check() (problem string) {
 	defer func() {
 		if p := recover(); p != nil { // kong panics on tags it cannot use
@@ -81,11 +87,13 @@ func (w *workflow) check() (problem string) {
 	if len(node.Children) > 0 {
 		return fmt.Sprintf("its parameters have a command of their own, %s", node.Children[0].Name)
 	}
+	w.taken = map[string]bool{}
 	for _, flag := range node.Flags {
 		for _, name := range spellings(flag) {
 			if slices.Contains(reserved, name) {
 				return fmt.Sprintf("its flag %s is one of the command line's own", name)
 			}
+			w.taken[name] = true
 		}
 	}
 	for _, value := range node.Values() {

@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -137,6 +138,9 @@ func (r *Repo) workTree() string {
 // discoveryFault says why there is no repository to work with.
 func discoveryFault(op, dir string, err error) error {
 	var exit *exitError
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%s: %w", op, err)
+	}
 	if !errors.As(err, &exit) {
 		if missing(err) {
 			return ports.Invalid.Errorf(op, "there is no such directory: %w", err)

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"example.com/agl"
+	"example.com/agl/ports"
+)
+
+// told returns the lines that were written, with one blank between columns.
+func told(out *strings.Builder) []string {
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.Join(strings.Fields(line), " ")
+	}
+	return lines
+}
+
+// tell tells of a run with everything that is written about in it.
+func tell(p *progress) {
+	at := begun
+	tell := func(namespace string, after time.Duration, what ports.Happening) {
+		at = at.Add(after)
+		p.event(agl.Event{Run: "issue-12", Namespace: namespace, Time: at, What: what})
+	}
+	tell("", 0, ports.RunBegan{Info: agl.RunInfo{Label: "issue-12", Workflow: "fix", Branch: "agl/issue-12"}})
+	tell(ports.Base, 0, ports.Hit{Record: ports.PlanRecord{Name: "implementer"}, Ordinal: 1})
+	tell(ports.Base, 0, ports.Hit{Record: ports.PlanRecord{Name: "implementer"}, Ordinal: 2, Failed: true})
+	tell(ports.Base, 0, ports.Began{Kind: agl.KindStep, Name: "implementer", Ordinal: 3, Model: "claude/opus"})
+	tell(ports.Base, 1500*time.Millisecond, ports.Activity{Text: "runs \x1b[31mrm\r\n-rf\u202e " + strings.Repeat("x", 300)})
+	tell("parser", 0, ports.Began{Kind: agl.KindStep, Name: "builder", Ordinal: 1})
+	tell(ports.Base, time.Second, ports.WasSalvaged{Salvage: ports.Salvage{N: 1, Paths: 1, Reason: "the step failed"}})
+	tell(ports.Base, 0, ports.Ended{Record: agl.Record{
+		Name: "implementer", Before: "a", Head: "bbbbbbbbbbbbbb", Usage: agl.Usage{Input: 12000, Output: 345, Cost: 0.5},
+	}})
+	tell("parser", time.Minute, ports.Ended{Record: agl.Record{Name: "builder", Failure: &agl.Failure{Message: "no\nway"}}})
+	tell(ports.Base, 0, ports.Gated{Verdict: agl.Verdict{Note: "it took too long"}})
+	tell("", 0, ports.Noted{Text: "a note"})
+	tell("parser", 0, ports.Ended{Record: agl.Record{Namespace: "parser", Name: "mender", Failure: &agl.Failure{Message: "too dear"}}})
+}
+
+func TestProgressIsPlainLinesWhateverAnAgentWrites(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	p := newProgress(&out, everything)
+	tell(p)
+	want := []string{
+		"fix begins run issue-12 (branch agl/issue-12)",
+		"implementer recorded already",
+		"implementer #2 recorded already, as failed",
+		"implementer #3 0s begins with claude/opus",
+		"implementer #3 1.5s runs \uFFFD[31mrm -rf\uFFFD " + strings.Repeat("x", 178) + "…",
+		"parser/builder 0s begins",
+		"implementer #3 2.5s kept 1 changed path as salvage 1: the step failed",
+		"implementer #3 2.5s done, 12,345 tokens, $0.50, commit bbbbbbbbbb",
+		"parser/builder 1m1s failed: no way",
+		"issue-12 the build gate failed: it took too long",
+		"issue-12 a note",
+		"parser/mender failed: too dear",
+	}
+	if diff := cmp.Diff(want, told(&out)); diff != "" {
+		t.Errorf("progress (-want +got):\n%s", diff)
+	}
+	require.True(t, p.begun)
+}
+
+func TestWithoutProgressWarningsAreStillTold(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	p := newProgress(&out, warnings)
+	tell(p)
+	p.tick(begun.Add(time.Hour))
+	want := []string{
+		"implementer #3 2.5s kept 1 changed path as salvage 1: the step failed",
+		"issue-12 a note",
+	}
+	if diff := cmp.Diff(want, told(&out)); diff != "" {
+		t.Errorf("progress (-want +got):\n%s", diff)
+	}
+
+	out.Reset()
+	p = newProgress(&out, nothing)
+	tell(p)
+	require.Empty(t, out.String())
+	require.True(t, p.begun)
+}
+
+func TestAnAgentThatSaysNothingIsSeenToRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		p := newProgress(&out, everything)
+		stop := p.keepTime()
+		tell := func(namespace string, what ports.Happening) {
+			p.event(agl.Event{Run: "issue-12", Namespace: namespace, Time: time.Now(), What: what})
+		}
+		tell(ports.Base, ports.Began{Kind: agl.KindStep, Name: "implementer", Ordinal: 1})
+		tell("parser", ports.Began{Kind: agl.KindStep, Name: "builder", Ordinal: 2})
+		time.Sleep(20*time.Second + time.Millisecond)
+		tell("parser", ports.Activity{Text: "thinks"})
+		time.Sleep(70 * time.Second)
+		tell(ports.Base, ports.Ended{Record: agl.Record{Name: "implementer"}})
+		time.Sleep(30 * time.Second)
+		stop()
+		time.Sleep(time.Hour)
+		want := []string{
+			"implementer 0s begins",
+			"parser/builder #2 0s begins",
+			"parser/builder #2 20s thinks",
+			"implementer 30s … still running",
+			"parser/builder #2 51s … still running",
+			"implementer 1m0s … still running",
+			"parser/builder #2 1m21s … still running",
+			"implementer 1m30s … still running",
+			"implementer 1m30s done",
+			"parser/builder #2 1m51s … still running",
+		}
+		if diff := cmp.Diff(want, told(&out)); diff != "" {
+			t.Errorf("progress (-want +got):\n%s", diff)
+		}
+	})
+}
