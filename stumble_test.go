@@ -99,8 +99,8 @@ func TestAPanicSaysWhereItWas(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, twoRounds)
 	err := w.start(job(script(func(context.Context, *agl.Run) error {
-		var m map[string]int
-		m["x"] = 1
+		var none []int
+		_ = none[len(none)]
 		return nil
 	})))
 	require.ErrorContains(t, err, "stumble_test.go:")
