@@ -32,27 +32,30 @@ func TestAFailureKeepsItsTypeWhenADeadlineHasPassed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, func(tn *turn) (any, error) {
-				<-tn.ctx.Done()
-				return nil, c.cause(tn.ctx)
+			synctest.Test(t, func(t *testing.T) { // so that time passes only while the agent waits
+				w := newWorld(t, func(tn *turn) (any, error) {
+					<-tn.ctx.Done()
+					return nil, c.cause(tn.ctx)
+				})
+				var seen []error
+				wf := script(func(ctx context.Context, run *agl.Run) error {
+					short, cancel := context.WithTimeout(ctx, time.Millisecond)
+					defer cancel()
+					seen = append(seen, run.Step(short, reader))
+					return nil
+				})
+				require.NoError(t, w.start(job(wf)))
+				require.NoError(t, w.resume(wf))
+				require.Len(t, w.agents(), 1)
+				require.Len(t, seen, 2)
+				for _, err := range seen {
+					require.Equal(t, c.kind, agl.KindOf(err), "%v", err)
+					require.Equal(t, c.deadline, errors.Is(err, context.DeadlineExceeded), "%v", err)
+					var got *agl.LimitError
+					require.Equal(t, c.limit != nil, errors.As(err, &got), "%v", err)
+					require.Equal(t, c.limit, got)
+				}
 			})
-			var seen []error
-			wf := script(func(ctx context.Context, run *agl.Run) error {
-				short, cancel := context.WithTimeout(ctx, time.Millisecond)
-				defer cancel()
-				seen = append(seen, run.Step(short, reader))
-				return nil
-			})
-			require.NoError(t, w.start(job(wf)))
-			require.NoError(t, w.resume(wf))
-			require.Len(t, w.agents(), 1)
-			for _, err := range seen {
-				require.Equal(t, c.kind, agl.KindOf(err), "%v", err)
-				require.Equal(t, c.deadline, errors.Is(err, context.DeadlineExceeded), "%v", err)
-				var got *agl.LimitError
-				require.Equal(t, c.limit != nil, errors.As(err, &got), "%v", err)
-				require.Equal(t, c.limit, got)
-			}
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -257,26 +258,28 @@ func TestACancelledStepIsNotRecordedAndItsWorkIsSalvaged(t *testing.T) {
 
 func TestAStepsDeadlineIsRecordedAsOne(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(tn *turn) (any, error) {
-		if tn.n == 1 {
-			<-tn.ctx.Done()
-			return nil, ports.Unexpected.Errorf("", "cut off: %w", tn.ctx.Err())
-		}
-		return findings{}, nil
+	synctest.Test(t, func(t *testing.T) { // so that time passes only while the agent waits
+		w := newWorld(t, func(tn *turn) (any, error) {
+			if tn.n == 1 {
+				<-tn.ctx.Done()
+				return nil, ports.Unexpected.Errorf("", "cut off: %w", tn.ctx.Err())
+			}
+			return findings{}, nil
+		})
+		wf := script(func(ctx context.Context, run *agl.Run) error {
+			short, cancel := context.WithTimeout(ctx, time.Millisecond)
+			defer cancel()
+			err := run.Step(short, reader)
+			if !errors.Is(err, context.DeadlineExceeded) {
+				return errors.New("no deadline")
+			}
+			return run.Step(ctx, reader, agl.In("then", 1))
+		})
+		require.NoError(t, w.start(job(wf)))
+		w.agents()
+		require.NoError(t, w.resume(wf))
+		require.Empty(t, w.agents())
 	})
-	wf := script(func(ctx context.Context, run *agl.Run) error {
-		short, cancel := context.WithTimeout(ctx, time.Millisecond)
-		defer cancel()
-		err := run.Step(short, reader)
-		if !errors.Is(err, context.DeadlineExceeded) {
-			return errors.New("no deadline")
-		}
-		return run.Step(ctx, reader, agl.In("then", 1))
-	})
-	require.NoError(t, w.start(job(wf)))
-	w.agents()
-	require.NoError(t, w.resume(wf))
-	require.Empty(t, w.agents())
 }
 
 func TestAnotherVersionOrWorkflowIsRefused(t *testing.T) {
