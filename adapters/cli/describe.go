@@ -69,7 +69,7 @@ func (s *session) describe(w *workflow) error {
 }
 
 type initCmd struct {
-	Moved string `placeholder:"OLD" help:"The repository was at OLD: give it its records and checkouts back."`
+	Moved string  `placeholder:"OLD" help:"The repository was at OLD: give it its records and checkouts back."`
 	Build *string `placeholder:"COMMAND" help:"The build gate: a command line for the shell."`
 	buildTimeoutFlag
 	Trees string `placeholder:"DIR" help:"Where the checkouts go; absolute, outside the repository."`

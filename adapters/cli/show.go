@@ -135,7 +135,7 @@ func (c *runsCmd) run(ctx context.Context, s *session) error {
 		fmt.Fprintln(rows, "LABEL\tWORKFLOW\tSTATE\tBEGUN\tBRANCH\tERROR")
 		for _, info := range runs {
 			fmt.Fprintf(rows, "%s\t%s\t%s\t%s\t%s\t%s\n",
-				info.Label, cmp.Or(info.Workflow, "-"), info.State, stamp(info.Created), cmp.Or(info.Branch, "-"), line(info.Error, 80))
+				info.Label, cmp.Or(info.Workflow, "-"), info.State, stamp(info.Created), cmp.Or(info.Branch, "-"), line(info.Error, 200))
 		}
 		rows.Flush()
 		return s.print("%s", trimLines(b.String()))

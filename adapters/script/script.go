@@ -27,7 +27,8 @@
 // # Which section plays
 //
 // A section is for a role (ROLE), for the N-th step of a role in its namespace,
-// counted from 1 with the replayed ones (ROLE#N), or for either in one
+// counted from 1 with the replayed ones (ROLE#N; a step that is tried again
+// keeps its number), or for either in one
 // namespace only (NAMESPACE/ROLE, NAMESPACE/ROLE#N; a run's own namespace is
 // _base). Of those that fit, the most specific one plays: NAMESPACE/ROLE#N,
 // then NAMESPACE/ROLE, then ROLE#N, then ROLE. If none fits, the step fails,

@@ -3,11 +3,11 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -17,10 +17,17 @@ import (
 	"example.com/agl/internal/gittest"
 )
 
-// A started command, and what it writes.
+// A started command, and the file it writes its errors to.
 type started struct {
 	*exec.Cmd
-	stderr bytes.Buffer
+	errors string
+}
+
+func (s *started) stderr(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(s.errors)
+	require.NoError(t, err)
+	return string(text)
 }
 
 // start runs a shell line that ends in agl's arguments, and returns when the
@@ -30,8 +37,11 @@ func start(t *testing.T, repo *gittest.Repo, shell, script string) *started {
 	file := filepath.Join(t.TempDir(), "play.txtar")
 	begun := filepath.Join(t.TempDir(), "begun")
 	require.NoError(t, os.WriteFile(file, []byte(script), 0o600))
-	s := &started{Cmd: exec.Command("sh", "-c", shell+` exec agl run fix -n demo -r x --script "$1"`, "sh", file)}
-	s.Dir, s.Env, s.Stderr = repo.Dir, append(repo.Env, "BEGUN="+begun), &s.stderr
+	s := &started{
+		Cmd:    exec.Command("sh", "-c", shell+` exec agl run fix -n demo -r x --script "$1" 2>"$2"`, "sh", file, begun+".errors"),
+		errors: begun + ".errors",
+	}
+	s.Dir, s.Env = repo.Dir, append(repo.Env, "BEGUN="+begun)
 	require.NoError(t, s.Start())
 	t.Cleanup(func() { _ = s.Process.Kill() }) // if the test failed before it ended
 	require.Eventually(t, func() bool {
@@ -45,9 +55,9 @@ func start(t *testing.T, repo *gittest.Repo, shell, script string) *started {
 func (s *started) diedOf(t *testing.T, sig syscall.Signal) {
 	t.Helper()
 	var exit *exec.ExitError
-	require.True(t, errors.As(s.Wait(), &exit), "it ended well\n%s", &s.stderr)
+	require.True(t, errors.As(s.Wait(), &exit), "it ended well\n%s", s.stderr(t))
 	status := exit.Sys().(syscall.WaitStatus)
-	require.True(t, status.Signaled(), "exit code %d\n%s", status.ExitStatus(), &s.stderr)
+	require.True(t, status.Signaled(), "exit code %d\n%s", status.ExitStatus(), s.stderr(t))
 	require.Equal(t, sig, status.Signal())
 }
 
@@ -69,8 +79,8 @@ func TestASignalStopsARunInOrderAndTheProcessDiesOfIt(t *testing.T) {
 			run := start(t, repo, "", "-- implementer --\nexec touch \"$BEGUN\"; exec sleep 60\n")
 			require.NoError(t, run.Process.Signal(sig))
 			run.diedOf(t, sig)
-			require.Contains(t, run.stderr.String(), "stopping in order; again to stop at once\n")
-			require.Contains(t, run.stderr.String(), "agl: run demo was stopped; go on with agl resume demo: step implementer: context canceled\n")
+			require.Contains(t, run.stderr(t), "stopping in order; again to stop at once\n")
+			require.Contains(t, run.stderr(t), "agl: run demo was stopped; go on with agl resume demo: step implementer: context canceled\n")
 			require.Contains(t, ask(t, repo, "runs"), "interrupted")
 		})
 	}
@@ -81,9 +91,10 @@ func TestASecondSignalStopsARunAtOnce(t *testing.T) {
 	repo := gittest.New(t, nil)
 	run := start(t, repo, "", "-- implementer --\nexec trap '' TERM; touch \"$BEGUN\"; while :; do sleep 1; done\n")
 	require.NoError(t, run.Process.Signal(syscall.SIGINT))
+	require.Eventually(t, func() bool { return strings.Contains(run.stderr(t), "stopping in order") }, time.Minute, 5*time.Millisecond)
 	require.NoError(t, run.Process.Signal(syscall.SIGTERM))
 	run.diedOf(t, syscall.SIGTERM)
-	require.NotContains(t, run.stderr.String(), "go on with")
+	require.NotContains(t, run.stderr(t), "go on with")
 	require.Contains(t, ask(t, repo, "runs"), "interrupted")
 }
 
@@ -96,7 +107,7 @@ func TestASignalThatIsIgnoredStaysIgnored(t *testing.T) {
 			"-- reviewer --\nreport {\"items\": []}\n-- f --\ntext\n")
 	require.NoError(t, run.Process.Signal(syscall.SIGHUP))
 	require.NoError(t, os.WriteFile(release, nil, 0o600))
-	require.NoError(t, run.Wait(), "%s", &run.stderr)
-	require.NotContains(t, run.stderr.String(), "stopping")
+	require.NoError(t, run.Wait(), "%s", run.stderr(t))
+	require.NotContains(t, run.stderr(t), "stopping")
 	require.Contains(t, ask(t, repo, "runs"), "done")
 }

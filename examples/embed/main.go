@@ -47,7 +47,7 @@ func serve(ctx context.Context, opts local.Options, listen string) error {
 		return err
 	}
 	defer engine.Close()
-	s := newService(ctx, engine)
+	s := newService(ctx, engine, slog.Default())
 	defer s.wait()
 	if err := s.resume(); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"example.com/agl"
 	"example.com/agl/examples/fix"
+	"example.com/agl/ports"
 )
 
 // A service starts runs of fix and says how they stand.
@@ -17,11 +18,12 @@ type service struct {
 	http.ServeMux
 	ctx    context.Context // the service's life, which is that of its runs
 	engine *agl.Engine
+	log    *slog.Logger
 	runs   sync.WaitGroup
 }
 
-func newService(ctx context.Context, engine *agl.Engine) *service {
-	s := &service{ctx: ctx, engine: engine}
+func newService(ctx context.Context, engine *agl.Engine, log *slog.Logger) *service {
+	s := &service{ctx: ctx, engine: engine, log: log}
 	s.HandleFunc("PUT /runs/{label}", s.start)
 	s.HandleFunc("GET /runs", s.list)
 	s.HandleFunc("GET /runs/{label}", s.show)
@@ -35,6 +37,10 @@ func (s *service) wait() { s.runs.Wait() }
 // the same request: a client may repeat itself.
 func (s *service) start(w http.ResponseWriter, r *http.Request) {
 	label := r.PathValue("label")
+	if err := ports.CheckName("label", label); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -47,14 +53,15 @@ func (s *service) start(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// resume goes on with the runs that an earlier life of the service began.
+// resume goes on with the runs of fix that an earlier life of the service
+// began; the repository may have others.
 func (s *service) resume() error {
 	runs, err := s.engine.Runs(s.ctx)
 	if err != nil {
 		return err
 	}
 	for _, run := range runs {
-		if run.State == agl.StateInterrupted {
+		if run.State == agl.StateInterrupted && run.Workflow == fix.Workflow.Spec().Name {
 			s.run(run.Label, func(ctx context.Context) error {
 				return s.engine.Resume(ctx, run.Label, fix.Workflow, nil)
 			})
@@ -67,7 +74,7 @@ func (s *service) resume() error {
 func (s *service) run(label string, do func(context.Context) error) {
 	s.runs.Go(func() {
 		if err := do(s.ctx); err != nil {
-			slog.Warn("the run did not end well", "run", label, "err", err)
+			s.log.Warn("the run did not end well", "run", label, "err", err)
 		}
 	})
 }

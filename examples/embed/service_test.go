@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,7 +21,8 @@ import (
 	"example.com/agl/internal/gittest"
 )
 
-// live returns a service that lives as long as ctx.
+// live returns a service that lives as long as ctx, and fails the test if a
+// run of it fails.
 func live(t *testing.T, ctx context.Context, repo *gittest.Repo, home, script string) *service {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "play.txtar")
@@ -29,7 +32,17 @@ func live(t *testing.T, ctx context.Context, repo *gittest.Repo, home, script st
 	engine, err := agl.New(set, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, engine.Close()) })
-	return newService(ctx, engine)
+	var log bytes.Buffer
+	s := newService(ctx, engine, slog.New(slog.NewTextHandler(&log, nil)))
+	t.Cleanup(func() {
+		s.wait()
+		for line := range strings.Lines(log.String()) {
+			if !strings.Contains(line, context.Canceled.Error()) {
+				t.Error(line)
+			}
+		}
+	})
+	return s
 }
 
 func ask(s *service, method, path, body string) *httptest.ResponseRecorder {
@@ -65,10 +78,16 @@ func TestARunOutlivesItsRequestAndItsService(t *testing.T) {
 	first.wait()
 	require.Equal(t, map[string]agl.State{"issue-1": agl.StateInterrupted}, states(t, first))
 
+	// The repository has a run of another program, too.
+	ctx, stop = context.WithCancel(t.Context())
+	other := agl.NewWorkflow(agl.Spec{Name: "other", Version: 1, Roles: []agl.Role{}},
+		func(context.Context, *agl.Run, agl.None) error { stop(); return context.Canceled })
+	require.ErrorIs(t, first.engine.Start(ctx, "theirs", other.With(agl.None{}), nil), context.Canceled)
+
 	second := live(t, t.Context(), repo, home, fix.Script)
 	require.NoError(t, second.resume())
 	second.wait()
-	require.Equal(t, map[string]agl.State{"issue-1": agl.StateDone}, states(t, second))
+	require.Equal(t, map[string]agl.State{"issue-1": agl.StateDone, "theirs": agl.StateInterrupted}, states(t, second))
 	require.Equal(t, http.StatusAccepted, ask(second, "PUT", "/runs/issue-1", "greet the world").Code, "a client may repeat itself")
 	second.wait()
 
@@ -77,4 +96,5 @@ func TestARunOutlivesItsRequestAndItsService(t *testing.T) {
 	require.Contains(t, w.Body.String(), "implementer")
 	require.Equal(t, http.StatusNotFound, ask(second, "GET", "/runs/nope", "").Code)
 	require.Equal(t, http.StatusBadRequest, ask(second, "GET", "/runs/a%20b", "").Code)
+	require.Equal(t, http.StatusBadRequest, ask(second, "PUT", "/runs/a%20b", "x").Code)
 }

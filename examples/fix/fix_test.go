@@ -14,6 +14,8 @@ import (
 	"example.com/agl/internal/gittest"
 )
 
+func TestMain(m *testing.M) { os.Exit(gittest.Main(m)) }
+
 // engine returns one for repo in which a script plays the agents.
 func engine(t *testing.T, repo *gittest.Repo, script string) *agl.Engine {
 	t.Helper()

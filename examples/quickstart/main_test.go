@@ -30,7 +30,7 @@ func TestTheQuickstartKeepsWhatWasBought(t *testing.T) {
 	text := out.String()
 	for _, line := range []string{
 		`implementer #2 begins\n(      .*\n)*\nThe process was killed at this point`,
-		`implementer is recorded: nothing is bought\n  reviewer is recorded: nothing is bought\n  implementer #2 begins`,
+		`implementer #1 is recorded: nothing is bought\n  reviewer #1 is recorded: nothing is bought\n  implementer #2 begins`,
 		`(?m)^  implementer #1  1 +once +2252$`,
 		`(?m)^  reviewer #1 +1 +once +2466$`,
 		`(?m)^  implementer #2  2 +once +2555$`,

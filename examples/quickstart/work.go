@@ -54,7 +54,7 @@ type happening struct {
 func seen(e agl.Event) (happening, bool) {
 	switch what := e.What.(type) {
 	case agl.Hit:
-		return happening{Text: fmt.Sprintf("%s is recorded: nothing is bought", what.Record.Name)}, true
+		return happening{Text: fmt.Sprintf("%s is recorded: nothing is bought", step{what.Record.Name, what.Ordinal})}, true
 	case agl.Began:
 		s := step{what.Name, what.Ordinal}
 		return happening{Begun: s, Text: s.String() + " begins"}, true

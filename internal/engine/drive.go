@@ -26,7 +26,7 @@ func (x *execution) run(ctx context.Context, resumed bool, opts ResumeOptions) (
 		return err // it has not ended: resume it
 	}
 	if n := w.unreached(); n > 0 {
-		x.note("", "the workflow ended without asking for %d recorded results", n)
+		x.note("", "recorded results that the workflow did not ask for: %d", n)
 	}
 	if failed := x.recordEnd(context.WithoutCancel(ctx), err, w.unreached()); failed != nil {
 		return errors.Join(err, failed)

@@ -107,7 +107,7 @@ func (x *execution) supersede(ctx context.Context, why string, from []*ledger.En
 	if err != nil {
 		return err
 	}
-	x.note("", "%d records are given up (%s); their commits are kept under refs/agl/keep/%s/ until the run is cleared", len(s.Records), why, x.label)
+	x.note("", "records given up (%[2]s): %[1]d; their commits are kept under refs/agl/keep/%[3]s/ until the run is cleared", len(s.Records), why, x.label)
 	return x.move(ctx, s.Moves)
 }
 
