@@ -55,7 +55,9 @@ func (s *Store) Lock(ctx context.Context, label string) (ports.Lock, error) {
 		return nil, err
 	}
 	path := s.lockPath(label)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	// It may be the first folder there is, so those above it are flushed too:
+	// what is written later is only as safe as they are.
+	if err := s.settle(filepath.Dir(path)); err != nil {
 		return nil, failure("lock", path, err)
 	}
 	for began := time.Now(); ; {

@@ -69,6 +69,8 @@ func (c *checkout) Verify(ctx context.Context, old json.RawMessage) error {
 		is, isThere := after.Files[path]
 		switch {
 		case was.State == is.State:
+		case strings.HasPrefix(is.State, linked):
+			changes = append(changes, path+" "+ports.Clip(ports.Printable(is.State), 200))
 		case !was.Config && !is.Config:
 			changes = append(changes, path+" was "+howChanged(was.State, is.State))
 		case !wasThere || !isThere: // included, or not any more: the key that says so tells
@@ -144,7 +146,7 @@ func (c *checkout) takeGuard(ctx context.Context) (*guard, error) {
 		path := filepath.Join(hooks, e.Name())
 		_, g.Files[path] = c.repo.guardFile(path)
 	}
-	return g, nil
+	return g, c.guardWays(g)
 }
 
 // guardFile returns a file's bytes and how it is now.

@@ -115,7 +115,12 @@ var rules = []rule{
 	{
 		pkgs:   []string{"internal/bench", "internal/killtest"},
 		inside: []string{"...", ""},
+		mods:   []string{"golang.org/x/sys"},
 		why:    "they measure and break the whole of it, and nothing imports them",
+	},
+	{
+		pkgs: []string{"internal/killtest/gitshim"},
+		why:  "it starts for every git call of a kill test: nothing but the standard library, to be quick",
 	},
 	{
 		pkgs: []string{"internal/gittest"},

@@ -41,11 +41,17 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string) erro
 		return err
 	}
 	branch, head := x.branch(namespace), headOf(x.book, namespace)
-	at, err := x.findBranch(ctx, namespace, branch, head, note != nil && there)
+	at, err := x.findBranch(ctx, namespace, branch, head, note != nil)
 	if err != nil {
 		return err
 	}
 	if !there {
+		if note != nil && at != head { // by then nothing else leads to it
+			if err := x.trees.Keep(ctx, "stray-"+at, at); err != nil {
+				return err
+			}
+			x.note(namespace, "%s moved branch %s to %.12s: that commit is kept until the run is cleared", note.Name, branch, at)
+		}
 		if err := x.trees.Move(ctx, branch, at, head); err != nil {
 			return err
 		}

@@ -1,0 +1,38 @@
+package git
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// linked begins the state of a link that stands on git's way to a file it
+// writes for AGL.
+const linked = "is a link to "
+
+// guardWays takes note of the links among the files and folders that AGL's git
+// writes to. Git follows most of them: through one that an agent planted it
+// would append to a log, replace an index or put objects somewhere else.
+func (c *checkout) guardWays(g *guard) error {
+	c.guardWay(g, c.gitDir, "index")
+	c.guardWay(g, c.gitDir, "logs/HEAD")
+	for _, ref := range []string{branchRef(c.branch), keepRef(c.label, ""), "refs/agl/salvage/" + c.label + "/" + c.namespace} {
+		c.guardWay(g, c.repo.common, ref)
+		c.guardWay(g, c.repo.common, "logs/"+ref)
+	}
+	c.guardWay(g, c.repo.common, "objects")
+	objects := filepath.Join(c.repo.common, "objects")
+	entries, err := os.ReadDir(objects)
+	for _, e := range entries {
+		c.guardWay(g, objects, e.Name())
+	}
+	return err
+}
+
+// guardWay takes note of the links on the way from root to a file.
+func (c *checkout) guardWay(g *guard, root, file string) {
+	for path := filepath.Join(root, file); path != root; path = filepath.Dir(path) {
+		if target, err := os.Readlink(path); err == nil {
+			g.Files[path] = guarded{State: linked + target}
+		}
+	}
+}
