@@ -40,8 +40,8 @@ func (e *InUseError) kind() Kind           { return Conflicted }
 // A LimitError says that the agent's vendor refused for now: a rate limit, a
 // quota, a usage window. Its Kind is Unavailable.
 type LimitError struct {
-	Reset   time.Time // when the limit ends; zero if it is not known
-	Message string    // the vendor's own words; may be empty
+	Reset   time.Time `json:"reset"`   // when the limit ends; zero if it is not known
+	Message string    `json:"message"` // the vendor's own words; may be empty
 }
 
 func (e *LimitError) Error() string {
@@ -62,9 +62,9 @@ func (e *LimitError) kind() Kind           { return Unavailable }
 // An IncompleteError says that a step ended without the report its role
 // promises. Its Kind is Unexpected.
 type IncompleteError struct {
-	Role string
-	Stop StopReason // why the agent stopped
-	Said string     // the last text it wrote; may be empty
+	Role string     `json:"role"`
+	Stop StopReason `json:"stop"` // why the agent stopped
+	Said string     `json:"said"` // the last text it wrote; may be empty
 }
 
 func (e *IncompleteError) Error() string {
@@ -136,9 +136,9 @@ func (e *RejectedError) kind() Kind           { return Unexpected }
 // A ConflictError says that a child's work could not be landed. Its Kind is
 // Conflicted.
 type ConflictError struct {
-	Child   string
-	Paths   []ConflictPath
-	Verdict *Verdict // the gate's, if it was the gate that refused
+	Child   string         `json:"child"`
+	Paths   []ConflictPath `json:"paths"`
+	Verdict *Verdict       `json:"verdict"` // the gate's, if it was the gate that refused
 }
 
 func (e *ConflictError) Error() string {
