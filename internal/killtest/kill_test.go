@@ -265,6 +265,9 @@ func (s *sandbox) finish(p *play, w *whole, kills []point) {
 		if r.killed {
 			require.Less(s.t, i, len(kills), "it was killed by nobody: %s", r)
 			s.noteKill()
+			if at.what == gitCall {
+				s.isNoted(r)
+			}
 			continue
 		}
 		require.Zero(s.t, r.code, "%s", r)

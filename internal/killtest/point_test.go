@@ -47,7 +47,7 @@ type moment string
 const (
 	before   moment = "before"
 	after    moment = "after"
-	outlived moment = "outlived" // the git call runs on and ends after AGL
+	outlived moment = "outlived" // the git call, or the agent, runs on without AGL
 )
 
 func (p point) String() string {

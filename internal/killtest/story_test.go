@@ -169,6 +169,20 @@ func (s *sandbox) noteKill() {
 	s.kills = append(s.kills, kill{s.started, s.bought()})
 }
 
+// isNoted checks that what was started is noted: the process died at a git call,
+// and AGL notes that an agent has ended before it lets git look at what the
+// agent did.
+func (s *sandbox) isNoted(died result) {
+	s.t.Helper()
+	different := map[string]bool{}
+	for _, name := range s.starts() {
+		different[name] = true
+	}
+	if n := s.bought(); n != len(different) {
+		s.t.Errorf("killed at git %q: %d were started, %d are noted", died.calls[len(died.calls)-1].Args, len(different), n)
+	}
+}
+
 // excused counts, by name, the kills that fell between the start of what has
 // that name and the note that it has ended. It is called at the end of a run: a
 // program may outlive the AGL that started it, and note its start after that.

@@ -100,28 +100,15 @@ func (s mortalStore) Delete(ctx context.Context, label, name string) (err error)
 	return err
 }
 
-// mortalAgent dies before its turn, or when it has said its first word.
+// mortalAgent dies before or after a turn.
 type mortalAgent struct {
 	ports.Agent
 	starts *mortal
 }
 
 func (a mortalAgent) Run(ctx context.Context, task ports.Task, emit func(ports.AgentEvent)) (out ports.Outcome, err error) {
-	run := func(began func()) {
-		out, err = a.Agent.Run(ctx, task, func(e ports.AgentEvent) {
-			began()
-			emit(e)
-		})
-	}
-	a.starts.around(func() { run(func() { a.starts.dieIfBegun() }) })
+	a.starts.around(func() { out, err = a.Agent.Run(ctx, task, emit) })
 	return out, err
-}
-
-// dieIfBegun ends the process at its point while what was started runs.
-func (m *mortal) dieIfBegun() {
-	if m.point.what == m.what && m.point.when == outlived && int(m.n.Load()) == m.point.at {
-		killSelf()
-	}
 }
 
 // mortalVerifier dies before or after the build.
@@ -135,8 +122,8 @@ func (v mortalVerifier) Verify(ctx context.Context, task ports.VerifyTask) (verd
 	return verdict, err
 }
 
-// playAgent is a program that an agent runs: agent NAME#N [STEP]. It notes that
-// the agent was started; at its point it kills AGL, and works on.
+// playAgent is a program that an agent runs: agent NAME#N. It notes that the
+// agent was started; at its point it kills AGL, and may live on.
 func playAgent(args []string) int {
 	if err := started(args[0]); err != nil {
 		fmt.Fprintln(os.Stderr, "agent:", err)
