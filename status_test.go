@@ -59,9 +59,11 @@ func TestAHitIsToldOnceAResume(t *testing.T) {
 		}
 		return run.Step(ctx, reader)
 	})
-	require.Error(t, w.start(job(wf)))
-	w.events, refused = nil, false
 	e := w.engine()
+	require.Error(t, e.Start(t.Context(), "job", job(wf), nil))
+	require.NoError(t, e.Close(), "all its events are delivered")
+	w.events, refused = nil, false
+	e = w.engine()
 	require.NoError(t, e.Resume(t.Context(), "job", wf, nil))
 	require.NoError(t, e.Close())
 	var hits []string
