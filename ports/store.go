@@ -9,8 +9,10 @@ import (
 // elements of letters, digits, '.', '_' and '-' joined by slashes; all before
 // the last is the document's folder. The store does not look into documents.
 //
-// Writes are atomic: whoever reads, at any time and after any crash, sees the
-// old document whole or the new one whole. A failed write leaves the old one.
+// Durable writes are atomic: whoever reads, at any time and after any crash,
+// sees the old document whole or the new one whole. A failed write leaves the
+// old one. Volatile ones may be torn where a write failed or its process died
+// in it: whoever keeps such documents can tell.
 type Store interface {
 	// Runs returns the labels of all runs that have a document, sorted.
 	Runs(ctx context.Context) ([]string, error)
@@ -21,8 +23,9 @@ type Store interface {
 	// The caller owns the bytes.
 	Read(ctx context.Context, label, name string) ([]byte, error)
 	// Write writes a document, replacing what is there. When it returns, the
-	// document survives a power cut if durability is Durable, and the death of
-	// this process in any case. No room is Unavailable, no right Denied.
+	// document survives the death of this process, and a power cut if it is
+	// Durable. No room is Unavailable, no right Denied. One document is always
+	// written with the same durability.
 	Write(ctx context.Context, label, name string, doc []byte, durability Durability) error
 	// Delete removes a document; it is no error if there is none.
 	Delete(ctx context.Context, label, name string) error
@@ -48,7 +51,7 @@ type Durability bool
 // The durabilities.
 const (
 	Durable  Durability = true  // a power cut
-	Volatile Durability = false // the death of the process
+	Volatile Durability = false // the death of the process; cheap
 )
 
 // A Lock is a run's lock, held.

@@ -177,13 +177,13 @@ func TestReadersSeeWholeDocumentsWhileTheyAreReplaced(t *testing.T) {
 	t.Parallel()
 	ctx, s := t.Context(), files.New(t.TempDir(), "p")
 	doc := func(i int) []byte { return []byte(strings.Repeat(string(rune('a'+i%26)), 1+i%5000)) }
-	require.NoError(t, s.Write(ctx, label, "x", doc(0), ports.Volatile))
+	require.NoError(t, s.Write(ctx, label, "x", doc(0), ports.Durable))
 	var writers, readers sync.WaitGroup
 	done := make(chan struct{})
 	for w := range 3 {
 		writers.Go(func() {
-			for i := range 100 {
-				if err := s.Write(ctx, label, "x", doc(w*1000+i), ports.Volatile); err != nil {
+			for i := range 40 {
+				if err := s.Write(ctx, label, "x", doc(w*1000+i), ports.Durable); err != nil {
 					t.Error(err)
 				}
 			}
@@ -209,6 +209,17 @@ func TestReadersSeeWholeDocumentsWhileTheyAreReplaced(t *testing.T) {
 	names, err := os.ReadDir(s.Path(label, ""))
 	require.NoError(t, err)
 	require.Len(t, names, 1, "something was left")
+}
+
+func TestAVolatileDocumentThatGetsShorterHasNoOldTail(t *testing.T) {
+	t.Parallel()
+	s := files.New(t.TempDir(), "p")
+	for _, doc := range []string{"a long document", "short", ""} {
+		require.NoError(t, s.Write(t.Context(), label, "notes/x", []byte(doc), ports.Volatile))
+		got, err := s.Read(t.Context(), label, "notes/x")
+		require.NoError(t, err)
+		require.Equal(t, doc, string(got))
+	}
 }
 
 // Case D8: what is there and is no document is never "not recorded".

@@ -110,23 +110,24 @@ func writeTooMuch(home string, room func() error) error {
 	if err := s.Write(ctx, label, "records/1", []byte("old"), ports.Durable); err != nil {
 		return fmt.Errorf("a small document: %w", err)
 	}
-	for _, durability := range []ports.Durability{ports.Durable, ports.Volatile} {
-		err := s.Write(ctx, label, "records/1", make([]byte, 1<<20), durability)
-		switch {
-		case err == nil:
-			return fmt.Errorf("the document fitted")
-		case ports.KindOf(err) != ports.Unavailable, !strings.Contains(err.Error(), s.Path(label, "records/1")):
-			return fmt.Errorf("want Unavailable naming the document, got: %w", err)
-		}
-		fmt.Println("refused:", err)
-		got, err := s.Read(ctx, label, "records/1")
-		if err != nil || string(got) != "old" {
-			return fmt.Errorf("the old document is %q, %v", got, err)
-		}
-		entries, err := os.ReadDir(s.Path(label, "records"))
-		if err != nil || len(entries) != 1 {
-			return fmt.Errorf("left behind: %v, %v", entries, err)
-		}
+	err := s.Write(ctx, label, "records/1", make([]byte, 1<<20), ports.Durable)
+	if err := refusedFor(s, "records/1", err); err != nil {
+		return err
+	}
+	got, err := s.Read(ctx, label, "records/1")
+	if err != nil || string(got) != "old" {
+		return fmt.Errorf("the old document is %q, %v", got, err)
+	}
+	entries, err := os.ReadDir(s.Path(label, "records"))
+	if err != nil || len(entries) != 1 {
+		return fmt.Errorf("left behind: %v, %v", entries, err)
+	}
+	err = s.Write(ctx, label, "notes/1", make([]byte, 1<<20), ports.Volatile)
+	if err := refusedFor(s, "notes/1", err); err != nil {
+		return err
+	}
+	if err := s.Delete(ctx, label, "notes/1"); err != nil { // it holds what fitted
+		return err
 	}
 	if err := room(); err != nil {
 		return err
@@ -134,5 +135,14 @@ func writeTooMuch(home string, room func() error) error {
 	if err := s.Write(ctx, label, "records/2", []byte("new"), ports.Durable); err != nil {
 		return fmt.Errorf("with room again: %w", err)
 	}
+	return nil
+}
+
+// refusedFor checks the error of a write that did not fit.
+func refusedFor(s *files.Store, name string, err error) error {
+	if ports.KindOf(err) != ports.Unavailable || !strings.Contains(err.Error(), s.Path(label, name)) {
+		return fmt.Errorf("want Unavailable naming %s, got: %w", name, err)
+	}
+	fmt.Println("refused:", err)
 	return nil
 }

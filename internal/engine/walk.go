@@ -255,9 +255,6 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 	default:
 		return w.stop(err)
 	}
-	if err := x.book.DropNote(context.WithoutCancel(ctx), s.name); err != nil {
-		x.note(s.name, "a note that is not needed any more stays: %v", err) // a record tells that it is stale
-	}
 	s.live = append(s.live, e)
 	s.pos++
 	s.retry = 0
@@ -267,11 +264,7 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 	if e.Failure != nil {
 		return e.Failure.Err()
 	}
-	value, err := x.book.Value(context.WithoutCancel(ctx), e)
-	if err != nil {
-		return w.stop(err)
-	}
-	return v.deliver(value)
+	return v.deliver(a.record.Value) // the bytes that were stored
 }
 
 // ended is the error of a verb that did not begin because its context had

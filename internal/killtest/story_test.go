@@ -245,7 +245,10 @@ func (s *sandbox) bought() int {
 	}
 	for _, file := range s.documents("notes") {
 		var d doc
-		require.NoError(s.t, json.Unmarshal([]byte(read(file)), &d), file)
+		_, text, _ := strings.Cut(read(file), "\n") // behind its checksum
+		if json.Unmarshal([]byte(text), &d) != nil {
+			continue // torn, by a kill while it was written
+		}
 		if strings.HasPrefix(string(d.Ending), "{") && !recorded[d.Key+d.Started] {
 			n++
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -19,9 +20,8 @@ import (
 // again. It survives a kill, not a power cut. It is stale once a record has its
 // Key and Started.
 //
-// The two are documents of their own, and are deleted once the verb is
-// recorded: to write over a file costs a file system like ext4 a flush of the
-// new one, to write a new one does not.
+// The two are documents of their own, so that one that is torn leaves the
+// other; each begins with a checksum of the rest.
 type Note struct {
 	Format  int             `json:"format"`
 	Key     string          `json:"key"`
@@ -70,7 +70,7 @@ func (b *Book) WriteNote(ctx context.Context, namespace string, n Note) error {
 	if n.Ending != nil {
 		suffix = ended
 	}
-	return b.store.Write(ctx, b.Run.Label, noteOf(namespace, suffix), doc, ports.Volatile)
+	return b.store.Write(ctx, b.Run.Label, noteOf(namespace, suffix), sealed(doc), ports.Volatile)
 }
 
 // ReadNote returns a namespace's note, or nil if it has none that is not
@@ -114,7 +114,25 @@ func (b *Book) readNote(ctx context.Context, namespace, suffix string) (*Note, e
 	return n, nil
 }
 
-func decodeNote(doc []byte) (*Note, error) {
+// sealed puts a checksum before a document.
+func sealed(doc []byte) []byte {
+	return fmt.Appendf(nil, "%08x\n%s", checksum(doc), doc)
+}
+
+// unsealed returns the document behind its checksum.
+func unsealed(file []byte) ([]byte, error) {
+	sum, doc, ok := bytes.Cut(file, newline)
+	if !ok || string(sum) != fmt.Sprintf("%08x", checksum(doc)) {
+		return nil, errors.New("it is torn")
+	}
+	return doc, nil
+}
+
+func decodeNote(file []byte) (*Note, error) {
+	doc, err := unsealed(file)
+	if err != nil {
+		return nil, err
+	}
 	header, value, _ := bytes.Cut(doc, newline)
 	var n Note
 	if err := decodeHeader(header, &n, &n.Format); err != nil {
@@ -123,7 +141,7 @@ func decodeNote(doc []byte) (*Note, error) {
 	if n.Behind != nil && n.Record != nil {
 		n.Record.Value = value
 	}
-	err := n.Behind.check(value)
+	err = n.Behind.check(value)
 	n.Behind = nil
 	return &n, err
 }
