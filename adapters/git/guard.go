@@ -47,6 +47,9 @@ func (c *checkout) Guard(ctx context.Context) (json.RawMessage, error) {
 	return json.Marshal(g)
 }
 
+// toldChanges is how many changes are named: an agent could make any number.
+const toldChanges = 20
+
 // Verify compares with an earlier guard.
 func (c *checkout) Verify(ctx context.Context, old json.RawMessage) error {
 	const op = "compare the git configuration with that before the step"
@@ -79,6 +82,9 @@ func (c *checkout) Verify(ctx context.Context, old json.RawMessage) error {
 		default:
 			changes = append(changes, c.repo.changedKeys(path, was.Keys, is.Keys)...)
 		}
+	}
+	if more := len(changes) - toldChanges; more > 0 {
+		changes = append(changes[:toldChanges], fmt.Sprintf("and %d more", more))
 	}
 	if len(changes) > 0 {
 		return &ports.TamperedError{Changes: changes}

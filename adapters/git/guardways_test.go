@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -50,4 +51,19 @@ func TestALinkInTheWayOfAGLsGitIsTampering(t *testing.T) {
 			require.NoError(t, ws.Verify(t.Context(), now), "a link that was there before the step")
 		})
 	}
+}
+
+func TestNotEveryChangeIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	ws := w.checkout()
+	before, err := ws.Guard(t.Context())
+	require.NoError(t, err)
+	for i := range 25 {
+		w.git(ws.Dir(), "config", fmt.Sprintf("alias.x%02d", i), "!x")
+	}
+	err = ws.Verify(t.Context(), before)
+	require.ErrorContains(t, err, "alias.x19")
+	require.ErrorContains(t, err, "and 5 more")
+	require.NotContains(t, err.Error(), "alias.x20")
 }

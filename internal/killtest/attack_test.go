@@ -64,10 +64,10 @@ var attacks = map[string]attack{
 			`ln -sf "$REPO/.git/index" "$(git rev-parse --git-dir)/index"`,
 			`ln -sf "$VICTIM/tool.sh" "$(git rev-parse --git-dir)/logs/HEAD"`,
 			`ln -sf "$VICTIM/tool.sh" "$COMMON/logs/refs/heads/agl/t"`,
-			`cd "$COMMON/objects" && for i in 0 1 2 3 4 5 6 7 8 9 a b c d e f; do for j in 0 1 2 3 4 5 6 7 8 9 a b c d e f; do test -e $i$j || ln -s "$VICTIM" $i$j; done; done`,
+			`cd "$COMMON/objects" && for i in 0 1 2 3 4 5 6 7 8 9 a b c d e f; do test -e $i$i || ln -s "$VICTIM" $i$i; done`,
 		},
 		4,
-		[]string{"index is a link", "logs/HEAD is a link", "agl/t is a link", "objects/ff is a link"},
+		[]string{"index is a link", "logs/HEAD is a link", ".git/objects/"},
 		stopped,
 	},
 

@@ -74,7 +74,7 @@ func TestARebuyKilledInTheMiddleResumesWithoutDiverging(t *testing.T) {
 	t.Parallel()
 	w := relayPlay.uninterrupted(t)
 	points := []point{{program, 6, outlived}}
-	for i, at := range every(8, 7, 16) {
+	for i, at := range every(16, 7, 16) {
 		points = append(points, point{gitCall, at, []moment{before, after}[i%2]})
 	}
 	for _, p := range points {

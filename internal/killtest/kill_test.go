@@ -50,7 +50,7 @@ func every(stride, first, n int) []int {
 func TestARunKilledAtAnyGitCallResumesWithoutBuyingTwice(t *testing.T) {
 	t.Parallel()
 	w := fixPlay.uninterrupted(t)
-	for i, at := range every(16, 6, w.calls) {
+	for i, at := range every(22, 6, w.calls) {
 		for j, when := range []moment{before, after} {
 			if !*killAll && (i+j)%2 == 1 {
 				continue
@@ -73,7 +73,7 @@ func TestARunKilledAtAnyWriteOfTheJournalResumesWithoutBuyingTwice(t *testing.T)
 	t.Parallel()
 	for _, p := range []*play{relayPlay, fixPlay} {
 		w := p.uninterrupted(t)
-		for i, at := range every(11, 3, w.writes) {
+		for i, at := range every(13, 3, w.writes) {
 			for j, when := range []moment{before, after} {
 				if !*killAll && (i+j)%2 == 1 {
 					continue
@@ -95,7 +95,7 @@ func TestARunKilledAtAnyWriteOfTheJournalResumesWithoutBuyingTwice(t *testing.T)
 func TestARunKilledInTheMiddleOfAWriteLeavesNoTraceOfIt(t *testing.T) {
 	t.Parallel()
 	w := fixPlay.uninterrupted(t)
-	for _, at := range every(61, 31, countDiskCalls(t)) {
+	for _, at := range every(97, 31, countDiskCalls(t)) {
 		t.Run(itoa(at), func(t *testing.T) {
 			takeTurn(t)
 			s := newSandbox(t, fixPlay.script())
