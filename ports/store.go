@@ -32,6 +32,10 @@ type Store interface {
 	// Remove removes all of a run's documents, last the one called last if it
 	// is there; it is no error if there are none.
 	Remove(ctx context.Context, label, last string) error
+	// Epoch changes when volatile documents, and whatever else was not synced,
+	// may have been lost: with each boot of the machine. "" if that cannot be
+	// told.
+	Epoch() string
 	// Path says where a person finds a document, for messages.
 	Path(label, name string) string
 

@@ -8,8 +8,8 @@
 // Documents are replaced, never changed: the new one is written beside the old
 // one, flushed to the disk, and renamed over it; then the folder is flushed,
 // and so are the folders above it when they are new to this process. A document
-// that is only to survive the death of the process is not flushed. What a
-// process that died in the middle leaves behind has a name that no document
+// that is only to survive the death of the process is written in place and not
+// flushed. What a process that died in the middle leaves behind has a name that no document
 // can have: it is never read, and removed by the next process that locks the
 // run. A deletion is not flushed: a power cut may bring the document back.
 //
@@ -43,6 +43,7 @@ type Store struct {
 	locks   string // the folder of the locks
 	invalid error  // why it cannot be used
 	temp    string // how temporary files are called
+	epoch   string // the boot of the machine
 
 	mu      sync.Mutex
 	settled map[string]bool // folders known to survive a power cut
@@ -53,12 +54,14 @@ type Store struct {
 // not so, every call is refused.
 func New(home, project string) *Store {
 	home = filepath.Clean(home)
+	self := proc.Self()
 	s := &Store{
 		home:    home,
 		runs:    filepath.Join(home, "projects", project, "runs"),
 		locks:   filepath.Join(home, "projects", project, "locks"),
 		invalid: checkElement(project),
-		temp:    tempPattern(proc.Self()),
+		temp:    tempPattern(self),
+		epoch:   self.Boot,
 		settled: make(map[string]bool),
 	}
 	if !filepath.IsAbs(home) {
@@ -66,6 +69,9 @@ func New(home, project string) *Store {
 	}
 	return s
 }
+
+// Epoch is the boot of the machine.
+func (s *Store) Epoch() string { return s.epoch }
 
 // Path returns where a document is.
 func (s *Store) Path(label, name string) string {

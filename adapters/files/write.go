@@ -110,7 +110,7 @@ func (s *Store) settle(dir string) error {
 		return err
 	}
 	var known []string
-	for d := dir; len(d) > len(top) || len(d) > len(s.home) && !s.settled[d]; d = filepath.Dir(d) {
+	for d := dir; len(d) > len(top) || len(d) >= len(s.home) && !s.settled[d]; d = filepath.Dir(d) {
 		if err := syncFolder(filepath.Dir(d)); err != nil {
 			return err
 		}

@@ -137,6 +137,23 @@ func TestANoteIsStaleOnceItsVerbIsRecorded(t *testing.T) {
 	require.Contains(t, corrupt.File, "notes/_base.ended.json")
 }
 
+func TestANoteOfBeforeAPowerCutTellsOnlyWhatWasUnderWay(t *testing.T) {
+	t.Parallel()
+	b, store := newBook(t)
+	r := step("one", "b0", "b1")
+	note := ledger.Note{Key: r.Key, Started: r.Started, Name: "step one", Guard: json.RawMessage("[]"), Ending: &ledger.Ending{Commit: true}, Record: r}
+	require.NoError(t, b.WriteNote(t.Context(), ports.Base, note))
+	kept, err := store.Read(t.Context(), "job", "notes/_base.ended.json")
+	require.NoError(t, err)
+	store.PowerCut()
+	require.NoError(t, store.Write(t.Context(), "job", "notes/_base.ended.json", kept, ports.Volatile)) // it happened to be on the disk
+	got, err := b.ReadNote(t.Context(), ports.Base)
+	require.NoError(t, err)
+	require.Nil(t, got.Ending)
+	require.Nil(t, got.Record)
+	require.JSONEq(t, "[]", string(got.Guard))
+}
+
 func TestANoteKeepsALargeValueBehindIt(t *testing.T) {
 	t.Parallel()
 	b, store := newBook(t)

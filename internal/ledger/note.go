@@ -17,8 +17,9 @@ import (
 // A Note is what a namespace is in the middle of. It is written when a verb is
 // about to run something, and again, with the Record, when that has ended: from
 // then on the verb is bought, and a resume finishes it without running it
-// again. It survives a kill, not a power cut. It is stale once a record has its
-// Key and Started.
+// again. It survives a kill, not a power cut: after one the note may be there
+// and the files it speaks of may not, so it only tells what was under way. It
+// is stale once a record has its Key and Started.
 //
 // The two are documents of their own, so that one that is torn leaves the
 // other; each begins with a checksum of the rest.
@@ -26,6 +27,7 @@ type Note struct {
 	Format  int             `json:"format"`
 	Key     string          `json:"key"`
 	Started time.Time       `json:"started"`
+	Epoch   string          `json:"epoch"` // of the store, when it was written
 	Name    string          `json:"name"`
 	Guard   json.RawMessage `json:"guard"`            // the checkout's, before it started; null if it has none
 	Ending  *Ending         `json:"ending,omitempty"` // what is left to do; nil while it runs
@@ -51,7 +53,7 @@ func noteOf(namespace, suffix string) string { return "notes/" + namespace + suf
 
 // WriteNote writes a namespace's note.
 func (b *Book) WriteNote(ctx context.Context, namespace string, n Note) error {
-	n.Format = Format
+	n.Format, n.Epoch = Format, b.store.Epoch()
 	var value json.RawMessage
 	if n.Record != nil {
 		r := *n.Record
@@ -110,6 +112,9 @@ func (b *Book) readNote(ctx context.Context, namespace, suffix string) (*Note, e
 		if e.Namespace == namespace && e.Key == n.Key && e.Started.Equal(n.Started) {
 			return nil, nil
 		}
+	}
+	if n.Epoch != b.store.Epoch() {
+		n.Ending, n.Record = nil, nil
 	}
 	return n, nil
 }

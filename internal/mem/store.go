@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -23,6 +24,7 @@ type Store struct {
 	mu     sync.Mutex
 	runs   map[string]map[string]document // by label, by name
 	locked map[string]bool
+	cuts   int // of the power
 }
 
 type document struct {
@@ -106,6 +108,13 @@ func (s *Store) Remove(_ context.Context, label, _ string) error {
 	return nil
 }
 
+// Epoch changes with each power cut.
+func (s *Store) Epoch() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strconv.Itoa(s.cuts)
+}
+
 // Path names a document as files would.
 func (s *Store) Path(label, name string) string { return path.Join("memory", label, name) }
 
@@ -139,6 +148,7 @@ func (s *Store) PowerCut() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.locked = nil
+	s.cuts++
 	for _, docs := range s.runs {
 		maps.DeleteFunc(docs, func(_ string, d document) bool { return !d.durable })
 	}
