@@ -121,7 +121,8 @@ func (b *Book) readNote(ctx context.Context, namespace, suffix string) (*Note, e
 
 // sealed puts a checksum before a document.
 func sealed(doc []byte) []byte {
-	return fmt.Appendf(nil, "%08x\n%s", checksum(doc), doc)
+	file := fmt.Appendf(make([]byte, 0, len(doc)+9), "%08x\n", checksum(doc))
+	return append(file, doc...)
 }
 
 // unsealed returns the document behind its checksum.
