@@ -48,6 +48,7 @@ func interrupted(t *testing.T, f *faults, powerCut bool) (*world, error) {
 	return w, w.resume(fix(1))
 }
 
+// Case D10.
 func TestACrashAtAnyPortCallIsResumedWithoutBuyingTwice(t *testing.T) {
 	t.Parallel()
 	probe := &faults{}

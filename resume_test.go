@@ -282,6 +282,7 @@ func TestAStepsDeadlineIsRecordedAsOne(t *testing.T) {
 	})
 }
 
+// Case D12.
 func TestAnotherVersionOrWorkflowIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, twoRounds)
@@ -312,6 +313,8 @@ func (s strict) Validate() error {
 }
 
 // Not parallel: it changes what strict accepts.
+//
+// Case D13.
 func TestAValueThatIsNotValidAnyMoreSaysSo(t *testing.T) {
 	defer func(n int) { strictest = n }(strictest)
 	role := agl.Reader[strict]{Name: "strict", Model: "fake/x", Prompt: "p"}

@@ -213,6 +213,7 @@ func TestABranchThatBelongsToNoRunIsInUse(t *testing.T) {
 	require.Equal(t, "agl/job", used.Branch)
 }
 
+// Case D1.
 func TestTwoVerbsAtOnceOnOneRunAreRefused(t *testing.T) {
 	t.Parallel()
 	inside, proceed := make(chan struct{}), make(chan struct{})

@@ -91,12 +91,18 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: await FILE")
 	}
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for late := time.After(time.Minute); ; {
 		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
 			return
 		}
+		select {
+		case <-look.C:
+		case <-late:
+			ts.Fatalf("%s did not appear", args[0])
+		}
 	}
-	ts.Fatalf("%s did not appear", args[0])
 }
 
 // repo DIR makes a repository with a commit, whose committer is known.

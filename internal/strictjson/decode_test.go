@@ -36,6 +36,7 @@ type findings struct {
 	Raw   json.RawMessage `json:"raw,omitempty"`
 }
 
+// Case C15.
 func TestDecodeTakesExactlyWhatTheTypeDescribes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
