@@ -173,7 +173,7 @@ type change struct {
 func (c *checkout) compare(ctx context.Context, commit, tree string) ([]change, error) {
 	out, err := c.run(ctx, call{read: true, args: []string{
 		"diff-tree", "-r", "-t", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
-		"--ignore-submodules=none", commit, tree,
+		"--ignore-submodules=none", commit, tree, "--", // or a file called as the commit would be meant
 	}})
 	if err != nil {
 		return nil, err

@@ -480,3 +480,19 @@ func TestAMessageThatIsNotUTF8IsStoredAsUTF8(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "café", message)
 }
+
+// Without a "--" git takes neither: it cannot tell which of the two is meant.
+func TestAFileCalledAsACommitIsInNobodysWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	ws := w.checkout()
+	w.write(filepath.Join(ws.Dir(), w.base), "x\n")
+	w.git(ws.Dir(), "add", "-A")
+	w.git(ws.Dir(), "commit", "-q", "-m", "the agent's own")
+	w.write(filepath.Join(ws.Dir(), w.git(ws.Dir(), "rev-parse", "HEAD")), "y\n")
+	made := w.commit(ws, w.base, "step")
+	w.write(filepath.Join(ws.Dir(), made.ID), "left\n")
+	_, err := ws.PutBack(t.Context(), made.ID, "test")
+	require.NoError(t, err)
+	require.False(t, w.exists(filepath.Join(ws.Dir(), made.ID)))
+}
