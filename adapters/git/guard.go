@@ -78,7 +78,7 @@ func (c *checkout) Verify(ctx context.Context, old json.RawMessage) error {
 		switch {
 		case was.State == is.State:
 		case !inside && (!wasThere || !isThere): // the user's, and this is another HOME; or included, and the key that says so tells
-		case strings.HasPrefix(is.State, linked):
+		case strings.HasPrefix(is.State, linked), is.State == waits:
 			changes = append(changes, path+" "+ports.Clip(ports.Printable(is.State), 200))
 		case !was.Config && !is.Config:
 			changes = append(changes, path+" was "+howChanged(was.State, is.State))
