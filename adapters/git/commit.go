@@ -56,7 +56,8 @@ func (c *checkout) commit(ctx context.Context, spec ports.CommitSpec, who []stri
 	if err != nil {
 		return ports.Commit{}, err
 	}
-	if err := c.stage(ctx, x); err != nil {
+	notes, err := c.stage(ctx, x)
+	if err != nil {
 		return ports.Commit{}, err
 	}
 	out, err := c.run(ctx, call{durable: true, args: []string{"write-tree"}})
@@ -85,7 +86,8 @@ func (c *checkout) commit(ctx context.Context, spec ports.CommitSpec, who []stri
 			return ports.Commit{}, err
 		}
 	}
-	made.Notes, err = c.takeBack(ctx, was, own, spec.Head, made)
+	more, err := c.takeBack(ctx, was, own, spec.Head, made)
+	made.Notes = append(notes, more...)
 	return made, err
 }
 
