@@ -56,7 +56,8 @@ func (c *checkout) commit(ctx context.Context, spec ports.CommitSpec, who []stri
 	if err != nil {
 		return ports.Commit{}, err
 	}
-	if err := c.stage(ctx, x); err != nil {
+	notes, err := c.stage(ctx, x)
+	if err != nil {
 		return ports.Commit{}, err
 	}
 	out, err := c.run(ctx, call{durable: true, args: []string{"write-tree"}})
@@ -85,7 +86,8 @@ func (c *checkout) commit(ctx context.Context, spec ports.CommitSpec, who []stri
 			return ports.Commit{}, err
 		}
 	}
-	made.Notes, err = c.takeBack(ctx, was, own, spec.Head, made)
+	more, err := c.takeBack(ctx, was, own, spec.Head, made)
+	made.Notes = append(notes, more...)
 	return made, err
 }
 
@@ -173,7 +175,7 @@ type change struct {
 func (c *checkout) compare(ctx context.Context, commit, tree string) ([]change, error) {
 	out, err := c.run(ctx, call{read: true, args: []string{
 		"diff-tree", "-r", "-t", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
-		"--ignore-submodules=none", commit, tree,
+		"--ignore-submodules=none", commit, tree, "--", // or a file called as the commit would be meant
 	}})
 	if err != nil {
 		return nil, err

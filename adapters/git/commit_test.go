@@ -480,3 +480,33 @@ func TestAMessageThatIsNotUTF8IsStoredAsUTF8(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "café", message)
 }
+
+// Without a "--" git takes neither: it cannot tell which of the two is meant.
+func TestAFileCalledAsACommitIsInNobodysWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	ws := w.checkout()
+	w.write(filepath.Join(ws.Dir(), w.base), "x\n")
+	w.git(ws.Dir(), "add", "-A")
+	w.git(ws.Dir(), "commit", "-q", "-m", "the agent's own")
+	w.write(filepath.Join(ws.Dir(), w.git(ws.Dir(), "rev-parse", "HEAD")), "y\n")
+	made := w.commit(ws, w.base, "step")
+	w.write(filepath.Join(ws.Dir(), made.ID), "left\n")
+	_, err := ws.PutBack(t.Context(), made.ID, "test")
+	require.NoError(t, err)
+	require.False(t, w.exists(filepath.Join(ws.Dir(), made.ID)))
+}
+
+// What a filter says is no reason to reject a step, and what git says of the
+// user's own configuration neither.
+func TestAWarningThatIsNotAboutTheCheckoutIsToldAndTheCommitIsMade(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{".gitattributes": "*.txt filter=loud\n", "a.txt": "one\n"})
+	w.git(w.dir, "config", "--global", "filter.loud.clean", "sh -c 'echo warning: it is old >&2; cat'")
+	ws := w.checkout()
+	w.write(filepath.Join(ws.Dir(), "a.txt"), "two\n")
+	w.write(filepath.Join(ws.Dir(), "b.txt"), "three\n")
+	made := w.commit(ws, w.base, "step")
+	require.Equal(t, []string{"git warned: it is old"}, made.Notes)
+	require.Equal(t, "three", w.git(w.dir, "show", made.ID+":b.txt"))
+}

@@ -19,7 +19,7 @@ func (c *checkout) sync(ctx context.Context, made ports.Commit, head, own string
 		ids = append(ids, ch.id)
 	}
 	if own != head { // and what the agent's own commits hold besides
-		out, err := c.run(ctx, call{read: true, long: true, args: []string{"rev-list", "--objects", "--no-object-names", own, "^" + head}})
+		out, err := c.run(ctx, call{read: true, long: true, args: []string{"rev-list", "--objects", "--no-object-names", own, "^" + head, "--"}})
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ import (
 // moment. Values are kept as digests only: configuration can hold secrets.
 type guard struct {
 	Format int                `json:"format"`
-	Files  map[string]guarded `json:"files"` // by absolute path
+	Files  map[string]guarded `json:"files"` // by absolute path; in JSON, by name
 }
 
 // guarded is one file, as it was.
@@ -44,7 +44,7 @@ func (c *checkout) Guard(ctx context.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, c.repo.fault("note the git configuration before a step", err)
 	}
-	return json.Marshal(g)
+	return json.Marshal(c.named(g))
 }
 
 // toldChanges is how many changes are named: an agent could make any number.
@@ -60,19 +60,25 @@ func (c *checkout) Verify(ctx context.Context, old json.RawMessage) error {
 	if err := json.Unmarshal(old, &before); err != nil || before.Format != guardFormat {
 		return ports.Unexpected.Errorf(op, "what was noted cannot be read (format %d): %w", before.Format, err)
 	}
-	after, err := c.takeGuard(ctx)
+	now, err := c.Guard(ctx)
 	if err != nil {
-		return c.repo.fault(op, err)
+		return err
+	}
+	var after guard // as before went through JSON, which keeps no bytes that are not UTF-8
+	if err := json.Unmarshal(now, &after); err != nil {
+		return ports.Internal.Errorf(op, "%w", err)
 	}
 	var changes []string
 	paths := maps.Clone(before.Files)
 	maps.Copy(paths, after.Files)
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		was, wasThere := before.Files[path]
-		is, isThere := after.Files[path]
+	for _, name := range slices.Sorted(maps.Keys(paths)) {
+		was, wasThere := before.Files[name]
+		is, isThere := after.Files[name]
+		path, inside := c.pathOf(name)
 		switch {
 		case was.State == is.State:
-		case strings.HasPrefix(is.State, linked):
+		case !inside && (!wasThere || !isThere): // the user's, and this is another HOME; or included, and the key that says so tells
+		case strings.HasPrefix(is.State, linked), is.State == waits:
 			changes = append(changes, path+" "+ports.Clip(ports.Printable(is.State), 200))
 		case !was.Config && !is.Config:
 			changes = append(changes, path+" was "+howChanged(was.State, is.State))
@@ -94,6 +100,7 @@ func (c *checkout) Verify(ctx context.Context, old json.RawMessage) error {
 
 const (
 	absent    = "absent"
+	asMade    = "as AGL made it"
 	irregular = "is not readable as a regular file"
 )
 
@@ -139,6 +146,11 @@ func (c *checkout) takeGuard(ctx context.Context) (*guard, error) {
 	}
 	for _, path := range c.repo.otherFiles(c.gitDir) {
 		_, g.Files[path] = c.repo.guardFile(path)
+	}
+	for _, link := range c.links() { // what they hold is another when AGL's home was moved
+		if got, err := readRegular(link.path, 64<<10); err == nil && string(got) == link.holds {
+			g.Files[link.path] = guarded{State: asMade}
+		}
 	}
 	hooks := filepath.Join(c.repo.common, "hooks")
 	entries, err := os.ReadDir(hooks)

@@ -5,13 +5,16 @@ import (
 	"path/filepath"
 )
 
-// linked begins the state of a link that stands on git's way to a file it
-// writes for AGL.
-const linked = "is a link to "
+// What may stand on git's way to a file it writes for AGL.
+const (
+	linked = "is a link to " // the target follows
+	waits  = "is neither a file nor a folder"
+)
 
-// guardWays takes note of the links among the files and folders that AGL's git
-// writes to. Git follows most of them: through one that an agent planted it
-// would append to a log, replace an index or put objects somewhere else.
+// guardWays takes note of the links and pipes among the files and folders that
+// AGL's git writes to. Git follows most links: through one that an agent
+// planted it would append to a log, replace an index or put objects somewhere
+// else. At a pipe it waits until somebody ends it.
 func (c *checkout) guardWays(g *guard) error {
 	c.guardWay(g, c.gitDir, "index")
 	c.guardWay(g, c.gitDir, "logs/HEAD")
@@ -28,11 +31,18 @@ func (c *checkout) guardWays(g *guard) error {
 	return err
 }
 
-// guardWay takes note of the links on the way from root to a file.
+// guardWay takes note of the links and pipes on the way from root to a file.
 func (c *checkout) guardWay(g *guard, root, file string) {
 	for path := filepath.Join(root, file); path != root; path = filepath.Dir(path) {
-		if target, err := os.Readlink(path); err == nil {
-			g.Files[path] = guarded{State: linked + target}
+		info, err := os.Lstat(path)
+		switch {
+		case err != nil || info.IsDir() || info.Mode().IsRegular():
+		case info.Mode()&os.ModeSymlink == 0:
+			g.Files[path] = guarded{State: waits}
+		default:
+			if target, err := os.Readlink(path); err == nil {
+				g.Files[path] = guarded{State: linked + target}
+			}
 		}
 	}
 }

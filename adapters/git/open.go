@@ -259,6 +259,6 @@ func (c *checkout) fill(ctx context.Context, head string) error {
 		return context.Cause(ctx)
 	}
 	defer func() { <-c.repo.filling }()
-	_, err := c.run(ctx, call{long: true, args: []string{"reset", "--hard", "--quiet", head}})
+	_, err := c.run(ctx, call{long: true, args: []string{"reset", "--hard", "--quiet", head, "--"}})
 	return err
 }

@@ -92,7 +92,7 @@ func (c *checkout) reset(ctx context.Context, was heads, head string) error {
 	if err := c.restoreRefs(ctx, was, head); err != nil {
 		return err
 	}
-	return c.insist(ctx, call{long: true, args: []string{"reset", "--hard", "--quiet", head}})
+	return c.insist(ctx, call{long: true, args: []string{"reset", "--hard", "--quiet", head, "--"}})
 }
 
 // cleanRounds is how often what was untracked may uncover more that is: each

@@ -14,21 +14,26 @@ import (
 	"example.com/agl/ports"
 )
 
-// stage puts everything that is not ignored into the index. A warning is a
-// failure: git warns where it leaves something out.
-func (c *checkout) stage(ctx context.Context, x *index) error {
+// leftOut is what git warns of when it leaves something of the checkout out,
+// or does not read its rules. A path in the checkout is a relative one.
+var leftOut = regexp.MustCompile(`^(?:could not open directory|unable to access '[^/]|ignoring overly)`)
+
+// stage puts everything that is not ignored into the index. It is a failure
+// where git warns that it left something out; other warnings are returned:
+// they are a filter's, or about the user's own configuration.
+func (c *checkout) stage(ctx context.Context, x *index) (notes []string, err error) {
 	var stderr bytes.Buffer
 	add := call{durable: true, long: true, stderr: &stderr, args: []string{"add", "--all"}}
 	nested, former := c.nested(x)
 	if err := c.forget(ctx, former); err != nil {
-		return err
+		return nil, err
 	}
 	if len(nested) > 0 {
 		// git add would run a git in each, which obeys the nested repository's
 		// own configuration, filters included. Only the commit it is at counts.
 		stdin := strings.NewReader(strings.Join(nested, "\x00") + "\x00")
 		if _, err := c.run(ctx, call{durable: true, stdin: stdin, args: []string{"update-index", "-z", "--stdin"}}); err != nil {
-			return stageFailure(err)
+			return nil, stageFailure(err)
 		}
 		spec := ".\x00"
 		for _, path := range nested {
@@ -38,19 +43,24 @@ func (c *checkout) stage(ctx context.Context, x *index) error {
 		add.stdin = strings.NewReader(spec)
 	}
 	if _, err := c.run(ctx, add); err != nil {
-		return stageFailure(err)
+		return nil, stageFailure(err)
 	}
 	var reasons []string
 	for line := range strings.Lines(stderr.String()) {
 		said, ok := strings.CutPrefix(strings.TrimSpace(line), "warning: ")
-		if ok && !strings.HasPrefix(said, "adding embedded git repository") { // refuseGitlinks decides about those
-			reasons = append(reasons, "git warned: "+ports.Clip(ports.Printable(said), 300))
+		told := "git warned: " + ports.Clip(ports.Printable(said), 300)
+		switch {
+		case !ok, strings.HasPrefix(said, "adding embedded git repository"): // refuseGitlinks decides about those
+		case leftOut.MatchString(said):
+			reasons = append(reasons, told)
+		case !slices.Contains(notes, told) && len(notes) < 10:
+			notes = append(notes, told)
 		}
 	}
 	if len(reasons) > 0 {
-		return &ports.RejectedError{Reasons: reasons}
+		return nil, &ports.RejectedError{Reasons: reasons}
 	}
-	return nil
+	return notes, nil
 }
 
 // nested returns the paths in the index that point to a commit of a

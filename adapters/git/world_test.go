@@ -18,13 +18,14 @@ import (
 // A world is a repository with one commit, a home and a configuration of its
 // own, and AGL's folders beside it.
 type world struct {
-	t    testing.TB
-	root string
-	dir  string // the operator's checkout
-	home string
-	env  []string
-	base string // the first commit
-	repo *git.Repo
+	t     testing.TB
+	root  string
+	dir   string // the operator's checkout
+	home  string
+	trees string // where the checkouts go
+	env   []string
+	base  string // the first commit
+	repo  *git.Repo
 }
 
 const label = "t-1"
@@ -57,7 +58,7 @@ func bareWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, root: root, dir: filepath.Join(root, "repo"), home: filepath.Join(root, "home")}
+	w := &world{t: t, root: root, dir: filepath.Join(root, "repo"), home: filepath.Join(root, "home"), trees: filepath.Join(root, "trees")}
 	w.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "TMPDIR=" + root,
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + filepath.Join(w.home, "gitconfig"),
@@ -82,7 +83,7 @@ func (w *world) tryOpen(dir string) (*git.Repo, error) {
 
 func (w *world) options(dir string) git.Options {
 	return git.Options{
-		Repo: dir, Trees: filepath.Join(w.root, "trees"), SalvageDir: filepath.Join(w.root, "salvage"), Env: w.env,
+		Repo: dir, Trees: w.trees, SalvageDir: filepath.Join(w.root, "salvage"), Env: w.env,
 	}
 }
 

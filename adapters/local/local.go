@@ -24,7 +24,7 @@ func New(ctx context.Context, opts Options) (ports.Set, error) {
 	if err != nil {
 		return ports.Set{}, err
 	}
-	repo, err := git.Open(ctx, git.Options{Repo: p.Repo, Trees: p.Trees, SalvageDir: p.salvage(), Env: opts.Env})
+	repo, err := git.Open(ctx, git.Options{Repo: opts.where(), Trees: p.Trees, SalvageDir: p.salvage(), Env: opts.Env})
 	if err != nil {
 		return ports.Set{}, err
 	}

@@ -54,7 +54,7 @@ func Moved(ctx context.Context, old string, opts Options) (*Project, error) {
 	if err := moveDir(was.Trees, p.Trees); err != nil {
 		return nil, ports.Unavailable.Errorf(op, "%w", err)
 	}
-	if err := repair(ctx, p, opts.Env); err != nil {
+	if err := repair(ctx, p, opts); err != nil {
 		return nil, err
 	}
 	if err := setRepo(was.file(), p.Repo); err != nil {
@@ -117,8 +117,8 @@ func moveDir(from, to string) error {
 
 // repair makes the repository and the checkouts at their new place find each
 // other.
-func repair(ctx context.Context, p *Project, env []string) error {
-	repo, err := git.Open(ctx, git.Options{Repo: p.Repo, Trees: p.Trees, SalvageDir: p.salvage(), Env: env})
+func repair(ctx context.Context, p *Project, opts Options) error {
+	repo, err := git.Open(ctx, git.Options{Repo: opts.where(), Trees: p.Trees, SalvageDir: p.salvage(), Env: opts.Env})
 	if err != nil {
 		return err
 	}

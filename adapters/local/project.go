@@ -49,6 +49,20 @@ func Find(ctx context.Context, opts Options) (*Project, error) {
 	return p, err
 }
 
+// where is the folder the operator works in. Git is asked from there, never
+// from the git directory: which branch the operator is on depends on it, and
+// git may be told to take a git directory for nobody's (safe.bareRepository).
+func (o Options) where() string {
+	if o.Repo != "" {
+		return o.Repo
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "." // git says what is wrong with it
+	}
+	return dir
+}
+
 // find also returns the settings file as it is.
 func find(ctx context.Context, opts Options) (*Project, settings, error) {
 	env := environmentOf(opts.Env)
@@ -56,13 +70,7 @@ func find(ctx context.Context, opts Options) (*Project, settings, error) {
 	if err != nil {
 		return nil, settings{}, err
 	}
-	repo := opts.Repo
-	if repo == "" {
-		if repo, err = os.Getwd(); err != nil {
-			return nil, settings{}, ports.Unavailable.Errorf("find the repository", "%w", err)
-		}
-	}
-	at, err := git.Locate(ctx, repo, opts.Env)
+	at, err := git.Locate(ctx, opts.where(), opts.Env)
 	if err != nil {
 		return nil, settings{}, err
 	}

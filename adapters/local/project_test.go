@@ -45,6 +45,33 @@ func TestAProjectIsNamedByItsFolderAndItsCommonGitDirectory(t *testing.T) {
 	require.Empty(t, entries, "finding a project writes nothing")
 }
 
+func TestARunStartsFromTheBranchOfTheCheckoutTheOperatorIsIn(t *testing.T) {
+	t.Parallel()
+	repo := gittest.New(t, nil)
+	linked := filepath.Join(t.TempDir(), "linked")
+	repo.Git("worktree", "add", "--quiet", "-b", "side", linked)
+	repo.Git("-C", linked, "commit", "--quiet", "--allow-empty", "--message", "on the side")
+	for dir, want := range map[string]string{repo.Dir: "main", linked: "side", filepath.Join(repo.Dir, ".git"): "main"} {
+		set, err := local.New(t.Context(), local.Options{Repo: dir, Home: t.TempDir(), Env: repo.Env})
+		require.NoError(t, err)
+		branch, err := set.History.Default(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, branch)
+		head, err := set.History.Resolve(t.Context(), "HEAD")
+		require.NoError(t, err)
+		require.Equal(t, repo.Git("rev-parse", want), head)
+	}
+}
+
+func TestGitMayBeToldToTakeGitDirectoriesForNobodys(t *testing.T) {
+	t.Parallel()
+	repo := gittest.New(t, nil)
+	config := filepath.Join(t.TempDir(), "gitconfig")
+	require.NoError(t, os.WriteFile(config, []byte("[safe]\n\tbareRepository = explicit\n"), 0o600))
+	_, err := local.New(t.Context(), local.Options{Repo: repo.Dir, Home: t.TempDir(), Env: append(repo.Env, "GIT_CONFIG_GLOBAL="+config)})
+	require.NoError(t, err)
+}
+
 func TestAFolderOfAnyNameMakesAProject(t *testing.T) {
 	t.Parallel()
 	for folder, want := range map[string]string{
