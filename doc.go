@@ -16,7 +16,8 @@
 // have effects. Return a verb's error when you get it, or decide by it
 // (errors.As with [LimitError], errors.Is with a [Kind]): it is recorded like
 // a result. An error while the run is being checked or stopped is not yours to
-// handle: the verbs that follow return it again.
+// handle: the verbs that follow return it again, so a loop that goes on after
+// an error must end at some count.
 //
 // One verb at a time runs on one Run.
 //
