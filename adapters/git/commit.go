@@ -85,6 +85,9 @@ func (c *checkout) commit(ctx context.Context, spec ports.CommitSpec, who []stri
 		if err := c.sync(ctx, made, spec.Head, own, changed); err != nil {
 			return ports.Commit{}, err
 		}
+		if err := c.worktrees().holdMade(ctx, c.namespace, made.ID); err != nil {
+			return ports.Commit{}, err
+		}
 	}
 	more, err := c.takeBack(ctx, was, own, spec.Head, made)
 	made.Notes = append(notes, more...)
@@ -234,11 +237,6 @@ func (c *checkout) takeBack(ctx context.Context, was heads, own, head string, ma
 	}
 	if own != head {
 		notes = append(notes, "the agent made commits of its own; they are below this one")
-		// Until the caller moves the branch, nothing else leads to them.
-		w := c.worktrees()
-		if err := w.Keep(ctx, c.namespace+"-"+made.ID[:16], made.ID); err != nil {
-			return nil, err
-		}
 	}
 	return notes, c.restoreRefs(ctx, was, head)
 }

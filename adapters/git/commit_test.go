@@ -510,3 +510,24 @@ func TestAWarningThatIsNotAboutTheCheckoutIsToldAndTheCommitIsMade(t *testing.T)
 	require.Equal(t, []string{"git warned: it is old"}, made.Notes)
 	require.Equal(t, "three", w.git(w.dir, "show", made.ID+":b.txt"))
 }
+
+// A record names the commit before the branch is at it. Between the two there
+// may be a kill, or a full disk, and then whoever makes room.
+func TestACommitIsReachableBeforeItsBranchMoves(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	ws := w.checkout()
+	head := w.base
+	for _, text := range []string{"two\n", "three\n"} {
+		w.write(filepath.Join(ws.Dir(), "a.txt"), text)
+		made, err := ws.Commit(t.Context(), commitSpec(head, "step"))
+		require.NoError(t, err)
+		w.git(w.dir, "pack-refs", "--all", "--prune")
+		w.git(w.dir, "reflog", "expire", "--all", "--expire=now")
+		w.git(w.dir, "gc", "--quiet", "--prune=now")
+		require.NoError(t, w.attach().Move(t.Context(), "agl/"+label, head, made.ID))
+		require.Equal(t, strings.TrimSpace(text), w.git(w.dir, "show", "agl/"+label+":a.txt"))
+		head = made.ID
+	}
+	require.Len(t, strings.Fields(w.git(w.dir, "for-each-ref", "--format=%(refname)", "refs/agl/keep")), 1, "the last one is enough")
+}

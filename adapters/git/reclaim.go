@@ -3,26 +3,42 @@ package git
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 )
 
-// runOwning runs git; if a lock file keeps it from working that own says is in
-// this run's own area, and that no process holds, the file is moved aside and
-// the call made once more. The caller holds the run's lock, so the only git
-// that could have left it there is one that died.
+// runOwning runs git; as long as a lock file keeps it from working that own
+// says is in this run's own area, and that no process holds, the file is moved
+// aside and the call made once more. The caller holds the run's lock, so the
+// only git that could have left it there is one that died; one that moved
+// several refs left several.
 func (r *Repo) runOwning(ctx context.Context, c call, label string, own func(path string) bool) ([]byte, error) {
-	out, err := r.run(ctx, c)
-	lock, ok := lockIn(err)
-	if !ok || !filepath.IsAbs(lock) || !own(lock) || c.stdin != nil || heldOpen(lock) {
-		return out, err
+	for {
+		out, err := r.run(ctx, c)
+		lock, ok := lockIn(err)
+		if !ok || !filepath.IsAbs(lock) || !own(lock) || !rewound(c.stdin) || heldOpen(lock) {
+			return out, err
+		}
+		if _, moveErr := r.moveAside(lock, label, "lock"); moveErr != nil {
+			return out, err
+		}
 	}
-	if _, moveErr := r.moveAside(lock, label, "lock"); moveErr != nil {
-		return out, err
+}
+
+// rewound makes what a call reads ready to be read again, if it can be.
+func rewound(stdin io.Reader) bool {
+	if stdin == nil {
+		return true
 	}
-	return r.run(ctx, c)
+	seeker, ok := stdin.(io.Seeker)
+	if !ok {
+		return false
+	}
+	_, err := seeker.Seek(0, io.SeekStart)
+	return err == nil
 }
 
 // below reports whether path is in the folder dir.

@@ -86,3 +86,20 @@ func TestALockOnTheRunsBranchIsMovedAsideOnlyIfNobodyHoldsIt(t *testing.T) {
 	require.ErrorIs(t, err, ports.Unavailable)
 	require.True(t, w.exists(foreign))
 }
+
+// A git that is killed while it deletes several refs leaves a lock for each.
+func TestClearingMovesTheLocksOfItsOwnRefsAside(t *testing.T) {
+	t.Parallel()
+	w, _, _, branches := clearedWorld(t)
+	locks := []string{"refs/heads/agl/" + label + ".lock", "refs/agl/keep/" + label + "/base.lock"}
+	require.NoError(t, w.attach().Keep(t.Context(), "base", w.base))
+	for _, lock := range locks {
+		w.write(filepath.Join(w.dir, ".git", lock), "")
+	}
+	_, err := w.attach().Clear(t.Context(), branches)
+	require.NoError(t, err)
+	require.Empty(t, w.git(w.dir, "for-each-ref", "refs/heads/agl", "refs/agl/keep"))
+	for _, lock := range locks {
+		require.False(t, w.exists(filepath.Join(w.dir, ".git", lock)))
+	}
+}
