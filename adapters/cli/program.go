@@ -31,8 +31,9 @@ const exitCancelled = 130
 // of that signal, so that a shell's loop stops too. A second one ends it at
 // once, and the next resume does the rest.
 func (p Program) Main() {
-	ctx, stopped := onSignals(context.Background(), os.Stderr)
-	code := p.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stderr := lastingStderr()
+	ctx, stopped := onSignals(context.Background(), stderr)
+	code := p.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, stderr)
 	stopped()
 	os.Exit(code)
 }

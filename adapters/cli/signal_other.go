@@ -10,6 +10,9 @@ import (
 	"os/signal"
 )
 
+// lastingStderr returns standard error.
+func lastingStderr() *os.File { return os.Stderr }
+
 // onSignals returns a context that the first interrupt cancels; the second
 // ends the process. A process cannot die of a signal here: it ends with the
 // exit code of its command.

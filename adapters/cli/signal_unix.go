@@ -12,6 +12,18 @@ import (
 	"syscall"
 )
 
+// lastingStderr returns standard error under a descriptor of its own. A process
+// dies by SIGPIPE when it writes to its first three and nobody reads any more;
+// that somebody closed the pager on the progress must not end an agent.
+func lastingStderr() *os.File {
+	fd, err := syscall.Dup(int(os.Stderr.Fd()))
+	if err != nil {
+		return os.Stderr
+	}
+	syscall.CloseOnExec(fd) // nothing was started yet that could inherit it
+	return os.NewFile(uintptr(fd), os.Stderr.Name())
+}
+
 // onSignals returns a context that the first signal to stop cancels, and a
 // function that ends the process by that signal, if there was one. What the
 // process was started to ignore (nohup, a shell's &) stays ignored.

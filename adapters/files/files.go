@@ -46,7 +46,8 @@ type Store struct {
 	epoch   string // the boot of the machine
 
 	mu      sync.Mutex
-	settled map[string]bool // folders known to survive a power cut
+	settled map[string]bool  // folders known to survive a power cut
+	held    map[string]*lock // by label, those this store holds
 }
 
 // New returns the store of a project. Home is an absolute path; it is made
@@ -63,6 +64,7 @@ func New(home, project string) *Store {
 		temp:    tempPattern(self),
 		epoch:   self.Boot,
 		settled: make(map[string]bool),
+		held:    make(map[string]*lock),
 	}
 	if !filepath.IsAbs(home) {
 		s.invalid = fmt.Errorf("%q is not an absolute path", home)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -67,7 +68,7 @@ func (s *Store) Lock(ctx context.Context, label string) (ports.Lock, error) {
 			return nil, failure("lock", path, err)
 		case f != nil:
 			sweep(s.Path(label, ""))
-			return &lock{file: f, run: s.Path(label, "")}, nil
+			return s.hold(label, f), nil
 		case by != nil && by.Life() != proc.Ended:
 			return nil, &ports.InUseError{Label: label, Holder: by.String()}
 		case time.Since(began) >= orphans:
@@ -194,24 +195,81 @@ func (s *Store) Holder(ctx context.Context, label string) (string, error) {
 
 // lock is a lock that is held.
 type lock struct {
-	file *os.File
-	run  string // the run's folder
-	once sync.Once
-	err  error
+	store *Store
+	label string
+	path  string
+	once  sync.Once
+	err   error
+
+	mu    sync.Mutex
+	files []*os.File // the last is the one at path; the others' were removed
+}
+
+// hold returns the lock of a run, whose file is locked.
+func (s *Store) hold(label string, f *os.File) *lock {
+	l := &lock{store: s, label: label, path: s.lockPath(label), files: []*os.File{f}}
+	s.mu.Lock()
+	s.held[label] = l
+	s.mu.Unlock()
+	return l
+}
+
+// stillHeld sees to it that a run whose lock this store holds is its own:
+// whoever removes a lock file, taking it for a dead one's, lets another process
+// in. If none came, the lock is taken again.
+func (s *Store) stillHeld(label string) error {
+	s.mu.Lock()
+	l := s.held[label]
+	s.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if isAt(l.files[len(l.files)-1], l.path) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
+		return failure("lock", l.path, err)
+	}
+	f, by, err := s.take(l.path)
+	switch {
+	case err != nil:
+		return failure("lock", l.path, err)
+	case f == nil && by == nil:
+		return &ports.InUseError{Label: label, Holder: orphan(by, l.path)}
+	case f == nil:
+		return &ports.InUseError{Label: label, Holder: by.String() + ", which took its lock when the lock file was removed"}
+	}
+	l.files = append(l.files, f)
+	return nil
 }
 
 // Files returns the lock's descriptor, for children to inherit.
-func (l *lock) Files() []*os.File { return []*os.File{l.file} }
+func (l *lock) Files() []*os.File {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.files)
+}
 
 // Release lets go of the lock, whoever has inherited it.
 func (l *lock) Release() error {
 	l.once.Do(func() {
-		err := l.file.Truncate(0)
-		if _, statErr := os.Lstat(l.run); errors.Is(statErr, fs.ErrNotExist) {
+		l.store.mu.Lock()
+		delete(l.store.held, l.label)
+		l.store.mu.Unlock()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		last := l.files[len(l.files)-1]
+		err := last.Truncate(0)
+		if _, statErr := os.Lstat(l.store.Path(l.label, "")); errors.Is(statErr, fs.ErrNotExist) && isAt(last, l.path) {
 			// Harmless if it fails: it is an empty file.
-			_ = os.Remove(l.file.Name())
+			_ = os.Remove(l.path)
 		}
-		l.err = failure("unlock", l.file.Name(), errors.Join(err, unlock(l.file), l.file.Close()))
+		for _, f := range l.files {
+			err = errors.Join(err, unlock(f), f.Close())
+		}
+		l.err = failure("unlock", l.path, err)
 	})
 	return l.err
 }

@@ -243,3 +243,34 @@ func TestWhatDeadWritersLeftGoesWhenTheRunIsLocked(t *testing.T) {
 	require.FileExists(t, living)
 	require.FileExists(t, s.Path(label, "records/1"))
 }
+
+// People remove lock files.
+func TestALockWhoseFileWasRemovedIsTakenAgainOrNothingIsWritten(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	s, other := files.New(home, "p"), files.New(home, "p")
+	lock, err := s.Lock(quiet, label)
+	require.NoError(t, err)
+	file := filepath.Join(home, "projects/p/locks", label+".lock")
+	require.NoError(t, os.RemoveAll(filepath.Dir(file)))
+	require.NoError(t, s.Write(quiet, label, "a.json", []byte("1"), ports.Durable))
+	var inUse *ports.InUseError
+	_, err = other.Lock(quiet, label)
+	require.ErrorAs(t, err, &inUse, "it is locked again")
+
+	require.NoError(t, os.Remove(file))
+	theirs, err := other.Lock(quiet, label)
+	require.NoError(t, err)
+	err = s.Write(quiet, label, "a.json", []byte("2"), ports.Durable)
+	require.ErrorAs(t, err, &inUse)
+	require.Contains(t, err.Error(), "when the lock file was removed")
+	require.NoError(t, other.Write(quiet, label, "b.json", nil, ports.Durable))
+	doc, err := other.Read(quiet, label, "a.json")
+	require.NoError(t, err)
+	require.Equal(t, "1", string(doc))
+
+	require.NoError(t, lock.Release())
+	_, err = s.Lock(quiet, label)
+	require.ErrorAs(t, err, &inUse, "the other's is untouched")
+	require.NoError(t, theirs.Release())
+}

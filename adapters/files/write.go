@@ -23,6 +23,9 @@ func (s *Store) Write(ctx context.Context, label, name string, doc []byte, durab
 	if err != nil {
 		return err
 	}
+	if err := s.stillHeld(label); err != nil {
+		return err
+	}
 	err = s.write(path, doc, durability)
 	if errors.Is(err, fs.ErrNotExist) { // somebody removed the folder, or took the file for a leftover
 		s.unsettle(filepath.Dir(path))

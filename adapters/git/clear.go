@@ -226,7 +226,7 @@ func (c *checkout) keepWork(ctx context.Context) error {
 	if st.oid == "" {
 		return ports.Conflicted.Errorf("", "its branch is gone, so what is in it cannot be compared; look into it, then git worktree remove it")
 	}
-	_, err = c.salvage(ctx, st.oid, "the run was cleared") // also of commits that only its reflog names
+	_, err = c.salvageForRemoval(ctx, st.oid, "the run was cleared") // also of commits that only its reflog names
 	return err
 }
 

@@ -214,6 +214,7 @@ func (r *Repo) guardConfig(ctx context.Context, g *guard, path string, depth int
 			return err
 		default:
 			state.Keys, includes = parsed.keys, parsed.includes
+			r.guardNamed(g, parsed)
 		}
 	}
 	g.Files[path] = state
@@ -223,6 +224,19 @@ func (r *Repo) guardConfig(ctx context.Context, g *guard, path string, depth int
 		}
 	}
 	return nil
+}
+
+// guardNamed adds the files of ignore rules and attributes that a configuration
+// file names. One that is in the checkout is like any other file there.
+func (r *Repo) guardNamed(g *guard, parsed *parsedConfig) {
+	for _, key := range []string{"core.excludesfile", "core.attributesfile"} {
+		named := parsed.values[key]
+		if !filepath.IsAbs(named) && !strings.HasPrefix(named, "~/") {
+			continue
+		}
+		path := r.includePath("", named)
+		_, g.Files[path] = r.guardFile(path)
+	}
 }
 
 // configFiles are the configuration files that git reads for a checkout.

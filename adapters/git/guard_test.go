@@ -44,9 +44,13 @@ func TestWhatMakesGitRunProgramsOrLookElsewhereIsTampering(t *testing.T) {
 		"an included file": {func(w *world, ws ports.Workspace) {
 			w.write(filepath.Join(w.home, "more"), "[filter \"in\"]\nclean=x\n")
 		}, "filter.in.clean"},
-		"a removed key":   {func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "--unset", "filter.was.clean") }, "filter.was.clean was removed"},
-		"a changed key":   {func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "filter.was.clean", "other") }, `"other"`},
-		"a second value":  {func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "--add", "filter.was.clean", "more") }, `"more"`},
+		"a removed key":      {func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "--unset", "filter.was.clean") }, "filter.was.clean was removed"},
+		"a changed key":      {func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "filter.was.clean", "other") }, `"other"`},
+		"a second value":     {func(w *world, ws ports.Workspace) { w.git(ws.Dir(), "config", "--add", "filter.was.clean", "more") }, `"more"`},
+		"the user's ignores": {func(w *world, _ ports.Workspace) { w.write(filepath.Join(w.home, "ignores"), "*.go\n") }, "home/ignores was changed"},
+		"the user's attributes": {func(w *world, _ ports.Workspace) {
+			w.write(filepath.Join(w.home, "attributes"), "* filter=x\n")
+		}, "home/attributes was added"},
 		"info/exclude":    {func(w *world, _ ports.Workspace) { w.write(filepath.Join(w.dir, ".git/info/exclude"), "*") }, "info/exclude"},
 		"info/attributes": {func(w *world, _ ports.Workspace) { w.write(filepath.Join(w.dir, ".git/info/attributes"), "* filter=x") }, "info/attributes"},
 		"its own attributes": {func(w *world, ws ports.Workspace) {
@@ -75,6 +79,9 @@ func TestWhatMakesGitRunProgramsOrLookElsewhereIsTampering(t *testing.T) {
 			w.git(w.dir, "config", "filter.was.clean", "cat")
 			w.git(w.dir, "config", "--global", "include.path", "more")
 			w.write(filepath.Join(w.home, "more"), "[user]\nnickname = x\n")
+			w.git(w.dir, "config", "--global", "core.excludesFile", "~/ignores")
+			w.git(w.dir, "config", "core.attributesFile", filepath.Join(w.home, "attributes"))
+			w.write(filepath.Join(w.home, "ignores"), "*.bak\n")
 			ws := w.checkout()
 			guard, err := ws.Guard(t.Context())
 			require.NoError(t, err)

@@ -24,11 +24,18 @@ import (
 // only this checkout leads to; and repositories within the checkout, which are
 // moved out of it, last, when all else is on the disk.
 // Files that head's rules ignore stay where they are, and so do submodules
-// that head has. Modes beyond the executable bit, times and empty folders are
+// that are at the commit head says. Modes beyond the executable bit, times and empty folders are
 // not kept. If it fails, nothing was taken out of the checkout.
 func (c *checkout) salvage(ctx context.Context, head, reason string) (*ports.Salvage, error) {
+	return c.salvageWith(ctx, head, reason, (*salvager).all)
+}
+
+// salvageForRemoval is salvage before the checkout itself is removed, with
+// what putting back would leave in it. What head's rules ignore goes.
+func (c *checkout) salvageForRemoval(ctx context.Context, head, reason string) (*ports.Salvage, error) {
 	return c.salvageWith(ctx, head, reason, func(s *salvager) []step {
-		return []step{s.look, s.compare, s.lookAtIndex, s.lookAtOperation, s.lookAtCommits}
+		s.removal = true
+		return s.all()
 	})
 }
 
@@ -70,6 +77,7 @@ type salvager struct {
 	files    fileReader
 	admin    fileReader // of the admin folder
 	head     string
+	removal  bool // the checkout is to be removed
 
 	headTree fileTree
 	index    *staging
@@ -92,6 +100,11 @@ type side struct {
 // operationState is the side of the admin folder's files about an unfinished
 // merge or rebase.
 const operationState = "unfinished operation"
+
+// all finds everything there may be to keep.
+func (s *salvager) all() []step {
+	return []step{s.look, s.lookAtSubmodules, s.compare, s.lookAtIndex, s.lookAtOperation, s.lookAtCommits}
+}
 
 func (s *salvager) close() error {
 	if s.admin.root == nil {

@@ -36,24 +36,33 @@ func (s *salvager) moveNested(rec *salvageRecord) error {
 	place := func(p string) (from, to string) {
 		return filepath.Join(c.dir, filepath.FromSlash(cmp.Or(s.from[p], p))), c.repo.nestedPath(c.label, rec.n, p)
 	}
-	for i, p := range s.found.nested {
+	move := func(p string) error {
 		from, to := place(p)
-		err := relocate(from, to)
+		if err := relocate(from, to); err != nil {
+			return fmt.Errorf("move %s to %s: %w", from, to, err)
+		}
+		return nil
+	}
+	repos := slices.DeleteFunc(slices.Clone(s.found.nested), func(p string) bool { return p == absorbedGits })
+	for i, p := range repos {
+		err := move(p)
 		if err == nil {
 			continue
 		}
-		err = fmt.Errorf("move %s to %s: %w", from, to, err)
-		for _, q := range slices.Backward(s.found.nested[:i]) {
+		for _, q := range slices.Backward(repos[:i]) {
 			from, to := place(q)
 			err = errors.Join(err, relocate(to, from))
 		}
 		return err
 	}
-	for _, p := range s.found.nested {
+	for _, p := range repos {
 		from, to := place(p)
 		if err := c.relink(from, to); err != nil {
 			return fmt.Errorf("%s was moved to %s, but not all that belongs to it: %w", from, to, err)
 		}
+	}
+	if len(repos) < len(s.found.nested) { // what the others did not take out of it
+		return move(absorbedGits)
 	}
 	return nil
 }

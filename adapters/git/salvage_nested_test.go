@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"example.com/agl/ports"
 )
 
 func TestNestedRepositoriesAreMovedWhole(t *testing.T) {
@@ -103,16 +105,23 @@ func TestASubmodulesGitDirectoryMovesWithIt(t *testing.T) {
 	require.Empty(t, b.gitIn(s.Nested[0], "status", "--porcelain"))
 }
 
-func TestASubmoduleOfHeadStays(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, map[string]string{"a": "1"})
+// withSubmodule returns a bench whose head has a submodule, and its folder.
+func withSubmodule(t *testing.T) (b *bench, sub string) {
+	t.Helper()
+	b = newBench(t, map[string]string{"a": "1"})
 	b.agent("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", b.main, "sub")
 	b.agent("commit", "-q", "-am", "sub")
 	b.head = b.agent("rev-parse", "HEAD")
+	return b, filepath.Join(b.dir, "sub")
+}
+
+func TestASubmoduleAtTheCommitOfHeadStays(t *testing.T) {
+	t.Parallel()
+	b, sub := withSubmodule(t)
 	b.keepNothing()
 	b.write("sub/a", "2")
 	b.keepNothing()
-	require.FileExists(t, filepath.Join(b.dir, "sub", ".git"))
+	require.FileExists(t, filepath.Join(sub, ".git"))
 	b.remove("sub")
 	b.keepNothing() // as in a fresh checkout
 	b.write("sub/file", "without a repository")
@@ -120,6 +129,55 @@ func TestASubmoduleOfHeadStays(t *testing.T) {
 	b.remove("sub")
 	b.write("sub", "a file in its place")
 	require.Equal(t, "a file in its place", b.written(b.keep().N)["sub"])
+}
+
+// Left where it is, the next step would commit the move, or be blamed for it.
+func TestASubmoduleAtAnotherCommitIsMovedOutOfTheWay(t *testing.T) {
+	t.Parallel()
+	b, sub := withSubmodule(t)
+	b.write("sub/a", "2")
+	b.gitIn(sub, "commit", "-q", "-am", "only in the submodule")
+	id := b.gitIn(sub, "rev-parse", "HEAD")
+	done, err := b.PutBack(t.Context(), b.head, "test")
+	require.NoError(t, err)
+	require.Len(t, done.Salvage.Nested, 1)
+	require.Equal(t, id, b.gitIn(done.Salvage.Nested[0], "rev-parse", "HEAD"))
+	require.Empty(t, done.Notes)
+	require.Empty(t, b.agent("status", "--porcelain"))
+	made, err := b.Commit(t.Context(), ports.CommitSpec{Head: b.head, Message: "m", Identity: "A <a@localhost>"})
+	require.NoError(t, err)
+	require.True(t, made.Empty)
+}
+
+// Removing a checkout removes the git directories of its submodules.
+func TestSubmodulesAreKeptWhenTheCheckoutIsRemoved(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(b *bench, sub string){
+		"with commits of its own": func(*bench, string) {},
+		"with changes":            func(b *bench, sub string) { b.write("sub/dirty", "dirty") },
+		"without its files":       func(b *bench, sub string) { b.agent("submodule", "--quiet", "deinit", "--force", "sub") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, sub := withSubmodule(t)
+			b.write("sub/a", "2")
+			b.gitIn(sub, "commit", "-q", "-am", "only in the submodule")
+			b.agent("commit", "-q", "-am", "step")
+			id, head := b.gitIn(sub, "rev-parse", "HEAD"), b.agent("rev-parse", "HEAD")
+			leave(b, sub)
+			s, err := b.salvageForRemoval(t.Context(), head, "test")
+			require.NoError(t, err)
+			require.Len(t, s.Nested, 1)
+			b.gitIn(b.main, "worktree", "remove", "--force", "--force", b.dir)
+			gitDir := filepath.Join(s.Nested[0], ".git")
+			if name == "without its files" {
+				gitDir = filepath.Join(s.Nested[0], "sub")
+			} else {
+				require.Equal(t, name == "with changes", b.gitIn(s.Nested[0], "status", "--porcelain") != "")
+			}
+			require.Equal(t, "2", b.gitIn(b.main, "--git-dir="+gitDir, "show", id+":a"))
+		})
+	}
 }
 
 func TestALinkedWorktreeInTheCheckoutStaysRegistered(t *testing.T) {

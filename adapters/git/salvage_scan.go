@@ -16,7 +16,7 @@ type contents struct {
 	files   fileTree        // what a tree can hold
 	nested  []string        // what none can: nested repositories, which are moved
 	special []string        // pipes, sockets and devices: they hold no bytes
-	stays   map[string]bool // submodules of head with a repository of their own: put back leaves them
+	stays   map[string]bool // submodules of head with a repository of their own: put back leaves those at head's commit
 }
 
 // A candidate is something in the checkout that no path of head or of the

@@ -111,3 +111,27 @@ func TestASignalThatIsIgnoredStaysIgnored(t *testing.T) {
 	require.NotContains(t, run.stderr(t), "stopping")
 	require.Contains(t, ask(t, repo, "runs"), "done")
 }
+
+func TestARunGoesOnWhenNobodyReadsItsProgressAnyMore(t *testing.T) {
+	t.Parallel()
+	repo := gittest.New(t, nil)
+	dir := t.TempDir()
+	file, begun, release := filepath.Join(dir, "play.txtar"), filepath.Join(dir, "begun"), filepath.Join(dir, "release")
+	require.NoError(t, os.WriteFile(file, []byte("-- implementer --\nexec touch '"+begun+"'; until test -e '"+release+"'; do sleep 0.02; done\n"+
+		"activity it goes on\nwrite f f\nreport {\"summary\": \"s\"}\n-- reviewer --\nreport {\"items\": []}\n-- f --\ntext\n"), 0o600))
+	read, write, err := os.Pipe()
+	require.NoError(t, err)
+	run := exec.Command("agl", "run", "fix", "-n", "demo", "-r", "x", "--script", file)
+	run.Dir, run.Env, run.Stderr = repo.Dir, repo.Env, write
+	require.NoError(t, run.Start())
+	t.Cleanup(func() { _ = run.Process.Kill() })
+	require.NoError(t, write.Close())
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(begun)
+		return err == nil
+	}, time.Minute, 5*time.Millisecond)
+	require.NoError(t, read.Close())
+	require.NoError(t, os.WriteFile(release, nil, 0o600))
+	require.NoError(t, run.Wait())
+	require.Contains(t, ask(t, repo, "runs"), "done")
+}

@@ -28,6 +28,9 @@ func (x *execution) recover(ctx context.Context) error {
 func (x *execution) namespaces() []string { return []string{ports.Base} }
 
 func (x *execution) recoverNamespace(ctx context.Context, namespace string) error {
+	if err := x.book.Whole(ctx, namespace); err != nil {
+		return err
+	}
 	note, err := x.book.ReadNote(ctx, namespace)
 	var corrupt *ports.CorruptError
 	switch {

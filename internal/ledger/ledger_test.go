@@ -177,6 +177,21 @@ func TestANoteKeepsALargeValueBehindIt(t *testing.T) {
 	}
 }
 
+func TestAMissingLastRecordIsNamedIfSomethingWasBegunAfterIt(t *testing.T) {
+	t.Parallel()
+	b, store := newBook(t)
+	_, err := b.Append(t.Context(), step("one", "b0", "b1"))
+	require.NoError(t, err)
+	require.NoError(t, b.WriteNote(t.Context(), ports.Base, ledger.Note{Key: "k", Started: at, Name: "step two", Guard: json.RawMessage("null")}))
+	require.NoError(t, b.Whole(t.Context(), ports.Base))
+	require.NoError(t, store.Delete(t.Context(), "job", "records/00000001.json"))
+	again, err := ledger.Open(t.Context(), store, "job")
+	require.NoError(t, err)
+	var corrupt *ports.CorruptError
+	require.ErrorAs(t, again.Whole(t.Context(), ports.Base), &corrupt)
+	require.Contains(t, corrupt.File, "records/00000001.json")
+}
+
 func TestAMissingRecordIsNamed(t *testing.T) {
 	t.Parallel()
 	b, store := newBook(t)

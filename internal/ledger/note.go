@@ -28,6 +28,7 @@ type Note struct {
 	Key     string          `json:"key"`
 	Started time.Time       `json:"started"`
 	Epoch   string          `json:"epoch"` // of the store, when it was written
+	After   int             `json:"after"` // the last record there was then
 	Name    string          `json:"name"`
 	Guard   json.RawMessage `json:"guard"`            // the checkout's, before it started; null if it has none
 	Ending  *Ending         `json:"ending,omitempty"` // what is left to do; nil while it runs
@@ -53,7 +54,7 @@ func noteOf(namespace, suffix string) string { return "notes/" + namespace + suf
 
 // WriteNote writes a namespace's note.
 func (b *Book) WriteNote(ctx context.Context, namespace string, n Note) error {
-	n.Format, n.Epoch = Format, b.store.Epoch()
+	n.Format, n.Epoch, n.After = Format, b.store.Epoch(), b.Last()
 	var value json.RawMessage
 	if n.Record != nil {
 		r := *n.Record
@@ -117,6 +118,29 @@ func (b *Book) readNote(ctx context.Context, namespace, suffix string) (*Note, e
 		n.Ending, n.Record = nil, nil
 	}
 	return n, nil
+}
+
+// Whole reports, as a *ports.CorruptError, whether records are missing that
+// were there when a namespace's notes were written: the last ones, which no
+// gap in the numbers tells of. The run's lock is held.
+func (b *Book) Whole(ctx context.Context, namespace string) error {
+	for _, suffix := range []string{begun, ended} {
+		doc, err := b.store.Read(ctx, b.Run.Label, noteOf(namespace, suffix))
+		if errors.Is(err, ports.NotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		n, err := decodeNote(doc)
+		if err == nil && n.After > b.Last() {
+			return &ports.CorruptError{
+				File: b.store.Path(b.Run.Label, fileOf(b.Last()+1)),
+				Err:  fmt.Errorf("it is missing, and %s was begun after it", n.Name),
+			}
+		}
+	}
+	return nil
 }
 
 // sealed puts a checksum before a document.
