@@ -12,6 +12,7 @@ import (
 
 	"example.com/agl/internal/fingerprint"
 	"example.com/agl/internal/ledger"
+	"example.com/agl/internal/schedule"
 	"example.com/agl/ports"
 )
 
@@ -157,6 +158,7 @@ func (v *verb) op() string { return fmt.Sprintf("%s %s", v.kind, v.name) }
 // take answers a verb from the record, or runs it.
 func (r *Run) take(ctx context.Context, v *verb) error {
 	w, s := r.walk, r.space
+	schedule.Point(ctx)
 	if err := w.begin(); err != nil {
 		return fmt.Errorf("%s: %w", v.op(), err)
 	}
@@ -165,6 +167,7 @@ func (r *Run) take(ctx context.Context, v *verb) error {
 		return ports.Invalid.Errorf(v.op(), "another verb is in flight on this Run; give each goroutine a Worktree")
 	}
 	defer s.busy.Store(false)
+	schedule.Point(ctx)
 
 	if s.missed != nil {
 		return errDry
