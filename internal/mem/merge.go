@@ -47,10 +47,14 @@ func (r *Repository) Merge(ours, theirs string) (MergeResult, error) {
 			return MergeResult{}, err
 		}
 	}
-	for p := range merged {
-		if err := checkPath(p, without(merged, p), nil); err != nil {
+	beside := snapshot{}
+	maps.Copy(beside, merged)
+	maps.DeleteFunc(beside, func(p string, _ []byte) bool { _, ok := a.tree[p]; return !ok })
+	for p, data := range merged {
+		if err := checkPath(p, beside, nil); err != nil {
 			return MergeResult{}, unsupported("the merged files clash: %v", err)
 		}
+		beside[p] = data
 	}
 	files := make(map[string]string, len(merged))
 	for p, data := range merged {
@@ -188,11 +192,4 @@ func pieces(data []byte) map[string]int {
 		data = data[n:]
 	}
 	return counts
-}
-
-// without returns a snapshot without one path.
-func without(s snapshot, p string) snapshot {
-	s = maps.Clone(s)
-	delete(s, p)
-	return s
 }
