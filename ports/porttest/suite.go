@@ -28,8 +28,9 @@ type check struct {
 	rule string
 	ctx  context.Context
 
-	mu     sync.Mutex
-	failed []string
+	mu      sync.Mutex
+	failed  []string
+	skipped string // why the rule was not checked
 }
 
 // Context returns a context that is cancelled when the rule's time is over.
@@ -77,6 +78,28 @@ func (c *check) Failed() bool {
 	return len(c.failed) > 0
 }
 
+// needs ends the rule, unchecked, unless the suite's options have what it
+// needs; option is the field's name.
+func (c *check) needs(has bool, option string) {
+	if !has {
+		c.Skip("it needs " + option)
+	}
+}
+
+// Skip ends the rule without having checked it.
+func (c *check) Skip(args ...any) {
+	c.mu.Lock()
+	c.skipped = fmt.Sprint(args...)
+	c.mu.Unlock()
+	runtime.Goexit()
+}
+
+// Skipf ends the rule without having checked it.
+func (c *check) Skipf(format string, args ...any) { c.Skip(fmt.Sprintf(format, args...)) }
+
+// SkipNow ends the rule without having checked it.
+func (c *check) SkipNow() { c.Skip("it was skipped") }
+
 // failures returns how the rule was broken, each quoting it.
 func (c *check) failures() []string {
 	c.mu.Lock()
@@ -116,7 +139,11 @@ func (r rule[S]) run(t testing.TB, fresh func(testing.TB) S, limit time.Duration
 			c.Errorf("it hangs: it has not returned after %v, nor when its context was cancelled", limit)
 		}
 	}
-	return c.failures()
+	if failed := c.failures(); len(failed) > 0 || c.skipped == "" {
+		return failed
+	}
+	t.Skip(c.skipped)
+	return nil
 }
 
 // grade runs every rule of a suite as a parallel subtest of t.
