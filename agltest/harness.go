@@ -42,7 +42,6 @@ type Harness struct {
 	store   *mem.Store
 	clock   *mem.Clock
 	repo    repository
-	gate    *mem.Verifier
 
 	mu       sync.Mutex
 	scripts  map[string]*script // by role
@@ -53,8 +52,7 @@ type Harness struct {
 	crashAt  string   // where the next one dies
 	replays  int
 	silenced bool // what is left of scripts is nobody's fault
-	red      int  // so many verifications fail
-	output   string
+	gate     gate
 }
 
 // New returns a harness in memory. What is wrong with the scripts is reported
@@ -77,7 +75,7 @@ func (o Options) New(t testing.TB) *Harness {
 		Label: o.Label, t: t, ordinal: ordinal(t), store: &mem.Store{}, clock: mem.NewClock(),
 		scripts: map[string]*script{}, started: map[step]*started{},
 	}
-	h.gate = &mem.Verifier{Command: o.Gate, Find: h.verdict}
+	h.gate = gate{command: o.Gate, found: map[ports.Verb]*finding{}}
 	if o.Git {
 		h.repo = newGitRepository(t, o.Files)
 	} else {
@@ -91,7 +89,7 @@ func (o Options) New(t testing.TB) *Harness {
 // returns what Engine.Start does.
 func (h *Harness) Start(job agl.Job, opts ...agl.StartOptions) error {
 	h.t.Helper()
-	_, err := h.live(process{}, func(ctx context.Context, e *agl.Engine) error { return e.Start(ctx, h.Label, job, first(opts)) })
+	_, err := h.live(process{mayCrash: true}, func(ctx context.Context, e *agl.Engine) error { return e.Start(ctx, h.Label, job, first(opts)) })
 	return err
 }
 
@@ -99,7 +97,7 @@ func (h *Harness) Start(job agl.Job, opts ...agl.StartOptions) error {
 // returns what Engine.Resume does.
 func (h *Harness) Resume(def agl.Definition, opts ...agl.ResumeOptions) error {
 	h.t.Helper()
-	_, err := h.live(process{}, func(ctx context.Context, e *agl.Engine) error { return e.Resume(ctx, h.Label, def, first(opts)) })
+	_, err := h.live(process{mayCrash: true}, func(ctx context.Context, e *agl.Engine) error { return e.Resume(ctx, h.Label, def, first(opts)) })
 	return err
 }
 
@@ -132,16 +130,20 @@ func (h *Harness) Engine() *agl.Engine {
 
 // A process says how one process of the run is.
 type process struct {
-	yield   func() // called at every durable point; nil: yielder(1)
-	replays bool   // it starts no agent
+	yield    func() // called at every durable point; nil: yielder(1)
+	mayCrash bool   // CrashAt is about it
+	replays  bool   // it starts no agent
 }
 
 // live runs do with an engine of its own, as a process would.
 func (h *Harness) live(p process, do func(ctx context.Context, e *agl.Engine) error) (*life, error) {
 	h.t.Helper()
 	h.mu.Lock()
-	l := &life{h: h, crashAt: h.crashAt, replays: p.replays}
-	h.crashAt, h.lives = "", append(h.lives, l)
+	l := &life{h: h, replays: p.replays}
+	if p.mayCrash {
+		l.crashAt, h.crashAt = h.crashAt, ""
+	}
+	h.lives = append(h.lives, l)
 	h.mu.Unlock()
 	if p.yield == nil {
 		p.yield = yielder(1)
@@ -154,7 +156,7 @@ func (h *Harness) live(p process, do func(ctx context.Context, e *agl.Engine) er
 	switch {
 	case l.isDead():
 		h.store.Unlock() // as the system does with those of a dead process
-		if err == nil {
+		if err == nil || errors.Is(err, ErrCrashed) {
 			return l, ErrCrashed
 		}
 		return l, fmt.Errorf("%w; the workflow returned: %w", ErrCrashed, err)
@@ -170,7 +172,7 @@ func (h *Harness) engine(l *life) *agl.Engine {
 	h.t.Helper()
 	workspaces, history := h.repo.open(h.t)
 	set := intercept.Wrap(ports.Set{
-		Store: h.store, Workspaces: workspaces, History: history, Verifier: h.gate, Clock: h.clock,
+		Store: h.store, Workspaces: workspaces, History: history, Verifier: verifier{h, l}, Clock: h.clock,
 		// For every model: no vendor's program can be reached from here.
 		Agents: map[string]ports.Agent{ports.AnyProvider: mem.Agent(func(ctx context.Context, task ports.Task, emit func(ports.AgentEvent)) (ports.Outcome, error) {
 			return h.play(ctx, l, task, emit)
@@ -181,24 +183,6 @@ func (h *Harness) engine(l *life) *agl.Engine {
 		h.t.Fatalf("agltest: %v", err)
 	}
 	return e
-}
-
-// VerifierFails makes the next verifications of the build gate fail, so many
-// times, with this output. Without it they pass.
-func (h *Harness) VerifierFails(output string, times int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.red, h.output = times, output
-}
-
-func (h *Harness) verdict(int) (ports.Verdict, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.red == 0 {
-		return ports.Verdict{Passed: true}, nil
-	}
-	h.red--
-	return ports.Verdict{Output: h.output}, nil
 }
 
 // finish reports replies that nobody asked for.
@@ -213,7 +197,7 @@ func (h *Harness) finish() {
 			h.t.Errorf("agltest: reply %d of %d of role %q was never asked for", s.next+1, s.replies, role)
 		}
 	}
-	if h.red > 0 {
-		h.t.Errorf("agltest: %d failures of the build gate were never asked for", h.red)
+	if h.gate.red > 0 {
+		h.t.Errorf("agltest: %d failures of the build gate were never asked for", h.gate.red)
 	}
 }

@@ -117,6 +117,10 @@ func (l *life) isDead() bool {
 	return l.dead
 }
 
+// interrupted reports whether what this process did last, before now, was cut
+// short by its death.
+func (l *life) interrupted(now *life) bool { return l != nil && l != now && l.isDead() }
+
 func (l *life) passed() []point {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,8 +2,11 @@ package agltest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -58,4 +61,61 @@ func TestTwentyStepsSurviveEveryCrash(t *testing.T) {
 		agltest.Reply(h, reader, make([]findings, 10)...)
 		return h
 	}, wf.With(agl.None{}), wf)
+}
+
+// Every verb and ending there is, a failure that the workflow handles, a red
+// gate, and an end by Stopf.
+func TestEveryVerbSurvivesEveryCrash(t *testing.T) {
+	t.Parallel()
+	note := agl.NewTool("note", "Notes something.", func(context.Context, agl.World, word) (string, error) { return "noted", nil })
+	role := editor.With(note)
+	wf := agl.NewWorkflow(agl.Spec{Name: "verbs", Version: 1, Roles: []agl.Role{role, reader}},
+		func(ctx context.Context, run *agl.Run, p params) error {
+			format := agl.Func("format", func(_ context.Context, w agl.World) (int, error) {
+				names, err := fs.Glob(w.Tree, "*.txt")
+				return len(names), err
+			})
+			var files int
+			if err := run.Do(ctx, format.Into(&files)); err != nil {
+				return err
+			}
+			if err := run.Step(ctx, role.Discard(), agl.In("files", files)); err != nil {
+				return err
+			}
+			if err := run.Step(ctx, reader); !errors.Is(err, agl.Unavailable) {
+				return fmt.Errorf("the failure was not seen: %w", err)
+			}
+			for round := 1; ; round++ {
+				verdict, err := run.Verify(ctx)
+				if err != nil {
+					return err
+				}
+				if verdict.Passed {
+					return agl.Stopf("green after %d rounds", round)
+				}
+				if err := run.Step(ctx, role.Commit("mend"), agl.In("output", verdict.Output)); err != nil {
+					return err
+				}
+			}
+		})
+	build := func(t *testing.T) *agltest.Harness {
+		h := agltest.New(t)
+		agltest.Handle(h, role, func(_ context.Context, turn *agltest.Turn) (patch, error) {
+			turn.WriteFile("mend.txt", fmt.Sprint(turn.N))
+			turn.Call("note", word{"it"})
+			turn.WriteFile("mend.txt", fmt.Sprint(turn.N, " twice"))
+			return patch{}, nil
+		})
+		agltest.Handle(h, reader, func(context.Context, *agltest.Turn) (findings, error) {
+			return findings{}, &agl.LimitError{Reset: time.Unix(1e9, 0)}
+		})
+		h.VerifierFails("FAIL", 2)
+		return h
+	}
+	h := build(t)
+	require.ErrorIs(t, h.Start(wf.With(params{})), agl.Stopped)
+	require.Equal(t, map[string]string{"mend.txt": "3 twice"}, h.Files())
+	h.Replay(wf)
+	h.Golden("testdata/verbs.journal.txt")
+	agltest.CrashEverywhere(t, build, wf.With(params{}), wf)
 }

@@ -158,8 +158,8 @@ func (h *Harness) play(ctx context.Context, l *life, task ports.Task, emit func(
 	return turn.outcome, nil
 }
 
-// turn finds the script of a task and makes its turn.
-func (h *Harness) turn(ctx context.Context, l *life, task ports.Task, emit func(ports.AgentEvent)) (*Turn, *script, error) {
+// turn finds the script of a task, as it is now, and makes its turn.
+func (h *Harness) turn(ctx context.Context, l *life, task ports.Task, emit func(ports.AgentEvent)) (*Turn, script, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	at := step{task.Namespace, task.Role, task.Ordinal}
@@ -167,19 +167,19 @@ func (h *Harness) turn(ctx context.Context, l *life, task ports.Task, emit func(
 	what := fmt.Sprintf("its step #%d in %s has %s", task.Ordinal, task.Namespace, inputs(task))
 	s := h.scripts[task.Role]
 	if s == nil {
-		return nil, nil, fmt.Errorf("role %q has no script: call Reply or Handle; %s", task.Role, what)
+		return nil, script{}, fmt.Errorf("role %q has no script: call Reply or Handle; %s", task.Role, what)
 	}
 	was := h.started[at]
 	if was == nil {
 		was = &started{reply: -1}
 		h.started[at] = was
 	}
-	interrupted := was.life != nil && was.life != l && was.life.isDead()
+	interrupted := was.life.interrupted(l)
 	was.times++
 	was.life = l
 	if s.replies > 0 && !interrupted {
 		if s.next == s.replies {
-			return nil, nil, fmt.Errorf("role %q has %s and is asked for one more; %s", task.Role, count(s.replies, "reply", "replies"), what)
+			return nil, script{}, fmt.Errorf("role %q has %s and is asked for one more; %s", task.Role, count(s.replies, "reply", "replies"), what)
 		}
 		was.reply = s.next
 		s.next++
@@ -189,7 +189,7 @@ func (h *Harness) turn(ctx context.Context, l *life, task ports.Task, emit func(
 		Instructions: task.Instructions, Dir: task.Dir, Tree: task.Workspace.Tree(),
 		h: h, life: l, ctx: ctx, task: task, emit: emit, reply: was.reply,
 		outcome: ports.Outcome{Stop: ports.StopCompleted, Usage: ports.Usage{Complete: true}},
-	}, s, nil
+	}, *s, nil
 }
 
 // inputs names a task's inputs, for messages.
