@@ -137,6 +137,10 @@ var rules = []rule{
 		why:  "it makes repositories for tests with git alone: what it tests must not have made them",
 	},
 	{
+		pkgs: []string{"internal/exampletest"},
+		why:  "it runs the lines of a test in an Example, and knows nothing but the testing package",
+	},
+	{
 		pkgs: []string{"internal/archtest"},
 		why:  "it reads the graph and is no part of it",
 	},
