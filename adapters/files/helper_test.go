@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 // other returns this program in another role.
 func other(role, home string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "AGL_TEST_ROLE="+role, "AGL_TEST_HOME="+home)
+	cmd.Env = append(os.Environ(), "AGL_TEST_ROLE="+role, "AGL_TEST_HOME="+home, "GORACE=atexit_sleep_ms=0")
 	return cmd
 }
 

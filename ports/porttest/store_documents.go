@@ -98,8 +98,21 @@ var documentRules = []rule[*store]{
 		"Each name of each run is a document of its own, and so is one name in two folders.",
 		func(c *check, s *store) {
 			places := [][2]string{
-				{"run", "x"}, {"run", "a/x"}, {"run", "a/b/x"}, {"run", "b/x"}, {"run", "a.x"}, {"run", "a-x"}, {"run", "a_x"},
-				{"run-2", "x"}, {"run.2", "x"}, {"a", "x"}, {"run", "x.json"}, {"run", "0001"}, {"run", "1"}, {"run", ".x"}, {"run", "-x"},
+				{"run", "x"},
+				{"run", "a/x"},
+				{"run", "a/b/x"},
+				{"run", "b/x"},
+				{"run", "a.x"},
+				{"run", "a-x"},
+				{"run", "a_x"},
+				{"run-2", "x"},
+				{"run.2", "x"},
+				{"a", "x"},
+				{"run", "x.json"},
+				{"run", "0001"},
+				{"run", "1"},
+				{"run", ".x"},
+				{"run", "-x"},
 			}
 			for _, p := range places {
 				s.write(c, p[0], p[1], "document "+p[0]+" "+p[1])
@@ -172,23 +185,22 @@ var documentRules = []rule[*store]{
 		"readers see whole documents",
 		"Whoever reads a durable document while it is replaced sees the old one or the new one, whole.",
 		func(c *check, s *store) {
-			whole := func(i int) []byte { return bytes.Repeat([]byte{byte('a' + i%26)}, 1+i*977%20_000) }
+			whole := func(i int) []byte { return document(byte('a'+i%26), 700) }
 			c.must(s.Write(c.Context(), "run", "x", whole(0), ports.Durable), "writing")
 			var written atomic.Bool
+			var reads atomic.Int32
 			together(4, func(i int) {
 				if i == 0 {
 					defer written.Store(true)
-					for n := range 60 {
-						if err := s.Write(c.Context(), "run", "x", whole(n), ports.Durable); err != nil {
-							c.Errorf("writing: %v", err)
-						}
+					for n := 0; (n < 60 || reads.Load() < 2000) && !c.Failed() && c.Context().Err() == nil; n++ {
+						c.must(s.Write(c.Context(), "run", "x", whole(n), ports.Durable), "writing")
 					}
 					return
 				}
-				for last := false; !last && c.Context().Err() == nil; {
+				for last := false; !last && c.Context().Err() == nil; reads.Add(1) {
 					last = written.Load()
 					doc, err := s.Read(c.Context(), "run", "x")
-					if err != nil || len(doc) == 0 || !bytes.Equal(doc, bytes.Repeat(doc[:1], len(doc))) {
+					if err != nil || len(doc) == 0 || !bytes.Equal(doc, document(doc[0], 700)) {
 						c.Errorf("read %d bytes that nobody wrote, %s (error: %v)", len(doc), excerpt(string(doc)), err)
 						return
 					}
