@@ -5,10 +5,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,8 +16,17 @@ import (
 	"example.com/agl/ports"
 )
 
-// A snapshot is a tree: path → content. It is never changed once it is in a
-// commit.
+// ErrUnsupported is in the chain of every error by which the repository
+// refuses what it cannot do as git does.
+var ErrUnsupported = errors.New("the repository in memory cannot tell what git makes of that; use Options.Git")
+
+// unsupported refuses something for want of a real git.
+func unsupported(format string, args ...any) error {
+	return ports.Invalid.Errorf("", "%s: %w", fmt.Sprintf(format, args...), ErrUnsupported)
+}
+
+// A snapshot is a tree: path → content. Contents are never changed, and a
+// snapshot is not once it is in a commit.
 type snapshot map[string][]byte
 
 func (s snapshot) id() string {
@@ -30,11 +38,39 @@ func (s snapshot) id() string {
 	return hex.EncodeToString(h.Sum(nil))[:40]
 }
 
-// A commit is a snapshot with its parents and message.
+// has reports whether path is in the snapshot with this content.
+func (s snapshot) has(path string, data []byte) bool {
+	own, ok := s[path]
+	return ok && bytes.Equal(own, data)
+}
+
+// equal reports whether two snapshots hold the same.
+func (s snapshot) equal(t snapshot) bool { return maps.EqualFunc(s, t, bytes.Equal) }
+
+// differing returns the paths at which two snapshots differ, sorted.
+func (s snapshot) differing(t snapshot) []string {
+	var paths []string
+	for path, data := range s {
+		if !t.has(path, data) {
+			paths = append(paths, path)
+		}
+	}
+	for path := range t {
+		if _, ok := s[path]; !ok {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// A commit is a snapshot with where it came from.
 type commit struct {
-	tree    snapshot
-	parents []string
-	message string
+	tree     snapshot
+	parents  []string
+	message  string
+	identity string
+	date     time.Time // to the second, as git keeps it
 }
 
 // A Repository is a model of a git repository: ports.Workspaces and
@@ -42,56 +78,130 @@ type commit struct {
 type Repository struct {
 	mu       sync.Mutex
 	commits  map[string]commit
-	branches map[string]string // short name → commit
-	kept     map[string]string // label/name → commit
-	salvage  map[string][]kept // by label
+	branches map[string]string    // short name → commit
+	kept     map[string]string    // label/name → commit
+	salvage  map[string][]salvage // by label
+	numbered map[string]int       // by label: the last number a salvage was given
 	trees    map[string]*Workspace
 	now      func() time.Time
+	unfit    error // what its first commit holds that cannot be told from git
 }
 
-type kept struct {
-	ports.Salvage
-	files snapshot
-}
+// trunk is the branch that the operator's checkout is on.
+const trunk = "main"
 
 var (
 	_ ports.Workspaces = (*Repository)(nil)
 	_ ports.History    = (*Repository)(nil)
-	_ ports.Worktrees  = (*worktrees)(nil)
 )
 
 // NewRepository returns a repository whose branch "main" has one commit of
-// files.
+// files. Check says if they cannot be in one.
 func NewRepository(clock ports.Clock, files map[string]string) *Repository {
-	r := &Repository{
-		commits: map[string]commit{}, branches: map[string]string{}, kept: map[string]string{},
-		salvage: map[string][]kept{}, trees: map[string]*Workspace{}, now: clock.Now,
-	}
+	r := emptyRepository(clock)
 	tree := snapshot{}
-	for path, text := range files {
-		tree[path] = []byte(text)
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if err := checkPath(path, tree, nil); err != nil {
+			r.unfit = errors.Join(r.unfit, err)
+		}
+		tree[path] = []byte(files[path])
 	}
-	r.branches["main"] = r.commit(commit{tree: tree, message: "begin"})
+	r.branches[trunk] = r.commit(commit{tree: tree, message: "begin", identity: operator, date: gitDate(clock.Now())})
 	return r
+}
+
+// operator is who commits.
+const operator = "AGL <agl@localhost>"
+
+func emptyRepository(clock ports.Clock) *Repository {
+	return &Repository{
+		commits: map[string]commit{}, branches: map[string]string{}, kept: map[string]string{},
+		salvage: map[string][]salvage{}, numbered: map[string]int{}, trees: map[string]*Workspace{}, now: clock.Now,
+	}
+}
+
+// gitDate returns what git keeps of a time.
+func gitDate(t time.Time) time.Time {
+	_, offset := t.Zone()
+	return time.Unix(t.Unix(), 0).In(time.FixedZone("", offset/60*60))
+}
+
+// enter locks the repository, unless ctx is over.
+func (r *Repository) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	return nil
 }
 
 // commit stores a commit; the caller holds mu or is alone.
 func (r *Repository) commit(c commit) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s\n%s", c.tree.id(), strings.Join(c.parents, "\n"), c.message)
+	fmt.Fprintf(h, "%s\n%s\n%s %d %s\n%s", c.tree.id(), strings.Join(c.parents, "\n"),
+		c.identity, c.date.Unix(), c.date.Format("-0700"), c.message)
 	id := hex.EncodeToString(h.Sum(nil))[:40]
 	r.commits[id] = c
 	return id
 }
 
-// Check finds nothing wrong.
-func (r *Repository) Check(context.Context) error { return nil }
+// find returns a commit by its full id; the caller holds mu.
+func (r *Repository) find(op, id string) (commit, error) {
+	if len(id) != 40 || strings.Trim(id, "0123456789abcdef") != "" {
+		return commit{}, ports.Invalid.Errorf(op, "%q is not a full commit id", id)
+	}
+	c, ok := r.commits[id]
+	if !ok {
+		return commit{}, ports.NotFound.Errorf(op, "there is no commit %s", id)
+	}
+	return c, nil
+}
 
-// Branch returns the commit of a branch, or "".
-func (r *Repository) Branch(_ context.Context, branch string) (string, error) {
+// reach returns every commit that is reachable from tips; the caller holds mu.
+func (r *Repository) reach(tips ...string) map[string]bool {
+	seen := map[string]bool{}
+	for len(tips) > 0 {
+		id := tips[len(tips)-1]
+		tips = tips[:len(tips)-1]
+		if _, ok := r.commits[id]; ok && !seen[id] {
+			seen[id] = true
+			tips = append(tips, r.commits[id].parents...)
+		}
+	}
+	return seen
+}
+
+// Reachable reports whether a branch, a kept commit or a salvage leads to a
+// commit.
+func (r *Repository) Reachable(commit string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.branches[branch], nil
+	return r.reach(slices.Collect(maps.Values(r.refs()))...)[commit]
+}
+
+// refs returns every ref by its full name; the caller holds mu.
+func (r *Repository) refs() map[string]string {
+	refs := map[string]string{}
+	for branch, at := range r.branches {
+		refs["refs/heads/"+branch] = at
+	}
+	for name, at := range r.kept {
+		refs["refs/agl/keep/"+name] = at
+	}
+	for _, list := range r.salvage {
+		for _, s := range list {
+			refs[s.Ref] = s.Commit
+		}
+	}
+	return refs
+}
+
+// Check says what in the first commit's files cannot be told from git.
+func (r *Repository) Check(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return r.unfit
 }
 
 // Files returns the files of a commit.
@@ -105,212 +215,60 @@ func (r *Repository) Files(commit string) map[string]string {
 	return files
 }
 
-// Attach returns the worktrees of a run.
-func (r *Repository) Attach(_ context.Context, label string, _ ports.Lock) (ports.Worktrees, error) {
-	return &worktrees{repo: r, label: label}, nil
-}
-
-// Default returns "main".
-func (r *Repository) Default(context.Context) (string, error) { return "main", nil }
-
-// Resolve returns the commit that a branch or an id names.
-func (r *Repository) Resolve(_ context.Context, rev string) (string, error) {
+// PowerCut loses what a power cut would: bytes in checkouts that no commit
+// has. Each checkout's files become those of the commit it is at.
+func (r *Repository) PowerCut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if at := r.branches[rev]; at != "" {
-		return at, nil
+	for _, w := range r.trees {
+		tree := r.commits[r.branches[w.branch]].tree
+		w.index = tree
+		w.set(maps.Clone(tree))
 	}
-	if _, ok := r.commits[rev]; ok {
-		return rev, nil
-	}
-	return "", ports.NotFound.Errorf("", "%q names no commit", rev)
 }
 
-// Contains reports whether ancestor is reachable from descendant.
-func (r *Repository) Contains(_ context.Context, ancestor, descendant string) (bool, error) {
+// A Commit is a commit as Commits tells it.
+type Commit struct {
+	ID       string
+	Parents  []string
+	Message  string
+	Identity string
+	Date     time.Time
+	Paths    []string // what is different from its first parent, sorted
+}
+
+// Commits returns the commits that head reaches and base does not, parents
+// before children. An empty base reaches none.
+func (r *Repository) Commits(base, head string) ([]Commit, error) {
+	const op = "list commits"
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, id := range []string{ancestor, descendant} {
-		if _, ok := r.commits[id]; !ok {
-			return false, ports.NotFound.Errorf("", "there is no commit %s", id)
+	for _, id := range []string{base, head} {
+		if _, err := r.find(op, id); id != "" && err != nil {
+			return nil, err
 		}
 	}
-	todo, seen := []string{descendant}, map[string]bool{}
-	for len(todo) > 0 {
-		id := todo[0]
-		todo = todo[1:]
-		if id == ancestor {
-			return true, nil
+	seen := r.reach(base)
+	var list []Commit
+	var walk func(id string)
+	walk = func(id string) {
+		if seen[id] {
+			return
 		}
-		if !seen[id] {
-			seen[id] = true
-			todo = append(todo, r.commits[id].parents...)
+		seen[id] = true
+		c := r.commits[id]
+		var before snapshot
+		for _, p := range c.parents {
+			walk(p)
 		}
+		if len(c.parents) > 0 {
+			before = r.commits[c.parents[0]].tree
+		}
+		list = append(list, Commit{
+			ID: id, Parents: slices.Clone(c.parents), Message: c.message, Identity: c.identity, Date: c.date,
+			Paths: before.differing(c.tree),
+		})
 	}
-	return false, nil
-}
-
-// Tree returns the id of a commit's tree.
-func (r *Repository) Tree(_ context.Context, id string) (string, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	c, ok := r.commits[id]
-	if !ok {
-		return "", ports.NotFound.Errorf("", "there is no commit %s", id)
-	}
-	return c.tree.id(), nil
-}
-
-// Message returns a commit's message.
-func (r *Repository) Message(_ context.Context, id string) (string, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	c, ok := r.commits[id]
-	if !ok {
-		return "", ports.NotFound.Errorf("", "there is no commit %s", id)
-	}
-	return strings.TrimRight(c.message, " \t\r\n"), nil
-}
-
-// Salvaged lists what was salvaged in a run.
-func (r *Repository) Salvaged(_ context.Context, label string) ([]ports.Salvage, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	list := []ports.Salvage{}
-	for _, k := range r.salvage[label] {
-		list = append(list, k.Salvage)
-	}
+	walk(head)
 	return list, nil
 }
-
-func (r *Repository) find(label string, n int) (int, error) {
-	i := slices.IndexFunc(r.salvage[label], func(k kept) bool { return k.N == n })
-	if i < 0 {
-		return 0, ports.NotFound.Errorf("", "run %s has no salvage %d", label, n)
-	}
-	return i, nil
-}
-
-// WriteSalvage writes a salvage's files into dir.
-func (r *Repository) WriteSalvage(_ context.Context, label string, n int, dir string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	i, err := r.find(label, n)
-	if err != nil {
-		return err
-	}
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return ports.Conflicted.Errorf("", "%s is not empty", dir)
-	}
-	for path, data := range r.salvage[label][i].files {
-		file := filepath.Join(dir, filepath.FromSlash(path))
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-			return ports.Unavailable.Errorf("", "%w", err)
-		}
-		if err := os.WriteFile(file, data, 0o666); err != nil {
-			return ports.Unavailable.Errorf("", "%w", err)
-		}
-	}
-	return nil
-}
-
-// DropSalvage gives up a salvage.
-func (r *Repository) DropSalvage(_ context.Context, label string, n int) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	i, err := r.find(label, n)
-	if err != nil {
-		return err
-	}
-	r.salvage[label] = slices.Delete(r.salvage[label], i, i+1)
-	return nil
-}
-
-// worktrees are one run's.
-type worktrees struct {
-	repo  *Repository
-	label string
-}
-
-func (w *worktrees) Identity(context.Context) (string, error) { return "AGL <agl@localhost>", nil }
-
-func (w *worktrees) Open(_ context.Context, place ports.Place, head string) (ports.Workspace, error) {
-	r := w.repo
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch at := r.branches[place.Branch]; at {
-	case head:
-	case "":
-		r.branches[place.Branch] = head
-	default:
-		return nil, ports.Conflicted.Errorf("", "branch %s is at %.12s, not at %.12s", place.Branch, at, head)
-	}
-	key := w.label + "/" + place.Namespace
-	if r.trees[key] == nil {
-		r.trees[key] = &Workspace{repo: r, label: w.label, namespace: place.Namespace, head: head, files: maps.Clone(r.commits[head].tree)}
-	}
-	return r.trees[key], nil
-}
-
-func (w *worktrees) Exists(_ context.Context, namespace string) (bool, error) {
-	w.repo.mu.Lock()
-	defer w.repo.mu.Unlock()
-	return w.repo.trees[w.label+"/"+namespace] != nil, nil
-}
-
-func (w *worktrees) Move(_ context.Context, branch, old, new string) error {
-	r := w.repo
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch at := r.branches[branch]; {
-	case at == new:
-		return nil
-	case at != old:
-		return ports.Conflicted.Errorf("", "branch %s is at %.12s, not at %.12s", branch, at, old)
-	}
-	if _, ok := r.commits[new]; !ok {
-		return ports.Unexpected.Errorf("", "commit %s is not in the repository", new)
-	}
-	r.branches[branch] = new
-	return nil
-}
-
-func (w *worktrees) Keep(_ context.Context, name, commit string) error {
-	w.repo.mu.Lock()
-	defer w.repo.mu.Unlock()
-	w.repo.kept[w.label+"/"+name] = commit
-	return nil
-}
-
-func (w *worktrees) Clear(_ context.Context, branches map[string]string) (ports.Cleared, error) {
-	r := w.repo
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	cleared := ports.Cleared{Label: w.label}
-	for _, branch := range slices.Sorted(maps.Keys(branches)) {
-		if at := r.branches[branch]; at != branches[branch] && at != "" {
-			return cleared, ports.Conflicted.Errorf("", "branch %s is at %.12s, not at %.12s", branch, at, branches[branch])
-		}
-	}
-	for _, branch := range slices.Sorted(maps.Keys(branches)) {
-		if at := r.branches[branch]; at != "" {
-			cleared.Branches = append(cleared.Branches, branch)
-			cleared.Tips = append(cleared.Tips, ports.Tip{Branch: branch, Commit: at})
-			delete(r.branches, branch)
-		}
-	}
-	prefix := w.label + "/"
-	for key := range r.trees {
-		if strings.HasPrefix(key, prefix) {
-			cleared.Worktrees = append(cleared.Worktrees, key)
-			delete(r.trees, key)
-		}
-	}
-	maps.DeleteFunc(r.kept, func(key, _ string) bool { return strings.HasPrefix(key, prefix) })
-	for _, k := range r.salvage[w.label] {
-		cleared.Salvage = append(cleared.Salvage, k.Salvage)
-	}
-	return cleared, nil
-}
-
-func equal(a, b snapshot) bool { return maps.EqualFunc(a, b, bytes.Equal) }

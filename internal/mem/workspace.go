@@ -1,13 +1,13 @@
 package mem
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 	"testing/fstest"
 
 	"example.com/agl/ports"
@@ -16,134 +16,206 @@ import (
 // A Workspace is a checkout in memory. Agents write to it by WriteFile and
 // Remove.
 type Workspace struct {
-	repo             *Repository
-	label, namespace string
-	head             string   // the commit its index is at
-	files            snapshot // guarded by repo.mu
+	repo                     *Repository
+	label, namespace, branch string
+
+	// Guarded by repo.mu.
+	index snapshot     // what is tracked
+	files snapshot     // changed by set alone
+	view  fstest.MapFS // of files; nil if they have changed since it was made
+	log   []string     // the commits it was filled with
+	gone  bool         // it was cleared
 }
 
 var _ ports.Workspace = (*Workspace)(nil)
 
-// WriteFile writes a file of the checkout.
-func (w *Workspace) WriteFile(path string, data []byte) error {
-	if !fs.ValidPath(path) || path == "." {
-		return ports.Invalid.Errorf("", "%q is no path in a checkout", path)
+// set changes the files; the caller holds mu.
+func (w *Workspace) set(files snapshot) {
+	if files == nil {
+		files = snapshot{}
 	}
+	w.files, w.view = files, nil
+}
+
+// WriteFile writes a file of the checkout. What cannot be told from git wraps
+// ErrUnsupported.
+func (w *Workspace) WriteFile(path string, data []byte) error {
 	w.repo.mu.Lock()
 	defer w.repo.mu.Unlock()
-	w.files[path] = bytes.Clone(data)
+	if w.gone {
+		return w.isGone()
+	}
+	if err := checkPath(path, w.files, w.index); err != nil {
+		return err
+	}
+	w.files[path] = append([]byte{}, data...)
+	w.set(w.files)
 	return nil
 }
 
-// Remove removes a file of the checkout, if it is there.
+// Remove removes a file of the checkout, if it is there, and with it the
+// folders that it leaves empty, as git does.
 func (w *Workspace) Remove(path string) {
 	w.repo.mu.Lock()
 	defer w.repo.mu.Unlock()
 	delete(w.files, path)
+	w.set(w.files)
 }
 
 // Dir is empty: there is no folder.
 func (w *Workspace) Dir() string { return "" }
 
-// Tree returns the files as they are now.
-func (w *Workspace) Tree() fs.FS {
+// Tree returns the files, as they are whenever they are read.
+func (w *Workspace) Tree() fs.FS { return tree{w} }
+
+// A tree is the live view of a checkout's files.
+type tree struct{ w *Workspace }
+
+// now returns the files as they are. A view is never changed once it is made,
+// so what was opened stays as it was.
+func (t tree) now() fstest.MapFS {
+	w := t.w
 	w.repo.mu.Lock()
 	defer w.repo.mu.Unlock()
-	tree := fstest.MapFS{}
-	for path, data := range w.files {
-		tree[path] = &fstest.MapFile{Data: bytes.Clone(data), Mode: 0o644}
+	if w.view == nil {
+		w.view = make(fstest.MapFS, len(w.files))
+		for path, data := range w.files {
+			w.view[path] = &fstest.MapFile{Data: data, Mode: 0o644}
+		}
 	}
-	return tree
+	return w.view
+}
+
+func (t tree) Open(name string) (fs.File, error)          { return t.now().Open(name) }
+func (t tree) ReadFile(name string) ([]byte, error)       { return t.now().ReadFile(name) }
+func (t tree) Stat(name string) (fs.FileInfo, error)      { return t.now().Stat(name) }
+func (t tree) ReadDir(name string) ([]fs.DirEntry, error) { return t.now().ReadDir(name) }
+
+// enter locks the repository for a checkout that is still there.
+func (w *Workspace) enter(ctx context.Context) error {
+	if err := w.repo.enter(ctx); err != nil {
+		return err
+	}
+	if w.gone {
+		w.repo.mu.Unlock()
+		return w.isGone()
+	}
+	return nil
+}
+
+func (w *Workspace) isGone() error {
+	return ports.NotFound.Errorf("", "the checkout of %s/%s was removed", w.label, w.namespace)
 }
 
 // Guard has nothing to guard.
-func (w *Workspace) Guard(context.Context) (json.RawMessage, error) {
-	return json.RawMessage("null"), nil
+func (w *Workspace) Guard(ctx context.Context) (json.RawMessage, error) {
+	return json.RawMessage("null"), ctx.Err()
 }
 
 // Verify has nothing to compare.
-func (w *Workspace) Verify(context.Context, json.RawMessage) error { return nil }
+func (w *Workspace) Verify(ctx context.Context, _ json.RawMessage) error { return ctx.Err() }
 
-// Inspect says how the checkout differs from head.
-func (w *Workspace) Inspect(_ context.Context, head string) (ports.Changes, error) {
-	w.repo.mu.Lock()
+// Inspect says how the checkout differs from the commit its branch is at.
+func (w *Workspace) Inspect(ctx context.Context, _ string) (ports.Changes, error) {
+	if err := w.enter(ctx); err != nil {
+		return ports.Changes{}, err
+	}
 	defer w.repo.mu.Unlock()
-	c := ports.Changes{Head: head}
-	base := w.repo.commits[head].tree
-	for path, data := range w.files {
-		was, tracked := base[path]
-		switch {
-		case !tracked:
-			c.Untracked = append(c.Untracked, path)
-		case !bytes.Equal(was, data):
-			c.Tracked = append(c.Tracked, path)
-		}
-	}
-	for path := range base {
-		if _, there := w.files[path]; !there {
-			c.Tracked = append(c.Tracked, path)
-		}
-	}
-	slices.Sort(c.Tracked)
-	slices.Sort(c.Untracked)
-	return c, nil
+	return w.changes(), nil
 }
 
-// PutBack makes the files those of head, and keeps what was there.
-func (w *Workspace) PutBack(_ context.Context, head, reason string) (ports.PutBack, error) {
+// listed is how many paths of a kind Inspect tells.
+const listed = 100
+
+func (w *Workspace) changes() ports.Changes {
+	c := ports.Changes{Head: w.repo.branches[w.branch]}
+	head := w.repo.commits[c.Head].tree
+	for _, path := range slices.Sorted(maps.Keys(w.files)) {
+		if _, tracked := w.index[path]; !tracked && len(c.Untracked) < listed {
+			c.Untracked = append(c.Untracked, path)
+		}
+	}
+	tracked := w.index.differing(head)
+	for path, data := range w.index {
+		if !w.files.has(path, data) {
+			tracked = append(tracked, path)
+		}
+	}
+	slices.Sort(tracked)
+	tracked = slices.Compact(tracked)
+	c.Tracked = tracked[:min(len(tracked), listed)]
+	return c
+}
+
+// PutBack makes files, index and branch those of head, and keeps what was
+// there.
+func (w *Workspace) PutBack(ctx context.Context, head, reason string) (ports.PutBack, error) {
+	if err := w.enter(ctx); err != nil {
+		return ports.PutBack{}, err
+	}
 	r := w.repo
-	r.mu.Lock()
 	defer r.mu.Unlock()
-	base, ok := r.commits[head]
-	if !ok {
-		return ports.PutBack{}, ports.Unexpected.Errorf("put back", "commit %s is not in the repository", head)
+	base, err := r.find("put the checkout of "+w.namespace+" back", head)
+	if err != nil {
+		return ports.PutBack{}, err
 	}
 	var done ports.PutBack
-	if !equal(w.files, base.tree) && !equal(w.files, r.commits[w.head].tree) {
-		done.Salvage = r.keep(w, reason)
+	if w.changes().Clean(head) {
+		return done, nil
 	}
-	w.files, w.head = maps.Clone(base.tree), head
-	if w.files == nil {
-		w.files = snapshot{}
-	}
+	done.Salvage = r.salvageTree(w, head, reason)
+	r.branches[w.branch] = head
+	w.index, w.log = base.tree, append(w.log, head)
+	w.set(maps.Clone(base.tree))
 	return done, nil
 }
 
-// keep salvages a checkout's files, unless the last salvage has the same. The
-// caller holds mu.
-func (r *Repository) keep(w *Workspace, reason string) *ports.Salvage {
-	list := r.salvage[w.label]
-	n := 1
-	if len(list) > 0 {
-		last := list[len(list)-1]
-		if last.Namespace == w.namespace && equal(last.files, w.files) {
-			return &last.Salvage
-		}
-		n = last.N + 1
-	}
-	files := maps.Clone(w.files)
-	s := ports.Salvage{
-		N: n, Namespace: w.namespace, Reason: reason, Paths: len(files), Made: r.now(),
-		Ref: fmt.Sprintf("refs/agl/salvage/%s/%s/%d", w.label, w.namespace, n),
-	}
-	s.Commit = r.commit(commit{tree: files, parents: []string{w.head}, message: reason})
-	r.salvage[w.label] = append(list, kept{s, files})
-	return &s
-}
-
 // Commit makes a commit of the files.
-func (w *Workspace) Commit(_ context.Context, spec ports.CommitSpec) (ports.Commit, error) {
+func (w *Workspace) Commit(ctx context.Context, spec ports.CommitSpec) (ports.Commit, error) {
+	op := "commit what is in the checkout of " + w.namespace
+	name, email, ok := strings.Cut(strings.TrimSuffix(spec.Identity, ">"), " <")
+	switch {
+	case !ok || name == "" || strings.ContainsAny(email, ">") || !strings.HasSuffix(spec.Identity, ">") || strings.ContainsAny(spec.Identity, "\n\x00"):
+		return ports.Commit{}, ports.Invalid.Errorf(op, "%q is no identity of the form Name <email>", spec.Identity)
+	case strings.ContainsRune(spec.Message, 0):
+		return ports.Commit{}, ports.Invalid.Errorf(op, "the message holds a NUL, which git cannot store")
+	case spec.Date.Unix() < 0:
+		return ports.Commit{}, unsupported("the commit's date is %v", spec.Date)
+	}
+	if err := w.enter(ctx); err != nil {
+		return ports.Commit{}, err
+	}
 	r := w.repo
-	r.mu.Lock()
 	defer r.mu.Unlock()
-	base, ok := r.commits[spec.Head]
-	if !ok {
-		return ports.Commit{}, ports.Unexpected.Errorf("commit", "commit %s is not in the repository", spec.Head)
+	base, err := r.find(op, spec.Head)
+	if err != nil {
+		return ports.Commit{}, err
 	}
-	c := ports.Commit{ID: spec.Head, Tree: w.files.id(), Empty: equal(w.files, base.tree)}
-	if !c.Empty {
-		c.ID = r.commit(commit{tree: maps.Clone(w.files), parents: []string{spec.Head}, message: spec.Message})
-		w.head = c.ID
+	at, own := r.branches[w.branch], spec.Head
+	if r.reach(at)[spec.Head] {
+		own = at
 	}
+	w.index = maps.Clone(w.files)
+	c := ports.Commit{ID: spec.Head, Tree: w.index.id(), Empty: w.index.equal(base.tree)}
+	if c.Empty {
+		own = spec.Head
+	} else {
+		c.ID = r.commit(commit{
+			tree: w.index, parents: []string{own}, message: spec.Message, identity: spec.Identity, date: gitDate(spec.Date),
+		})
+		r.kept[w.label+"/made-"+w.namespace] = c.ID
+	}
+	if at == spec.Head {
+		return c, nil
+	}
+	if !r.reach(own)[at] && at != "" {
+		if s := r.salvageCommits(w, spec.Head, "commits that are not on top of "+spec.Head); s != nil {
+			c.Notes = append(c.Notes, fmt.Sprintf("commits that do not stand on the last one of %s are kept as salvage %d", w.branch, s.N))
+		}
+	}
+	if own != spec.Head {
+		c.Notes = append(c.Notes, "commits that were on its branch are below this one")
+	}
+	r.branches[w.branch] = spec.Head
 	return c, nil
 }

@@ -1,0 +1,144 @@
+package mem
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	"example.com/agl/ports"
+)
+
+// An archive is a repository as bytes. Contents are kept once each.
+type archive struct {
+	Blobs     map[string][]byte           `json:"blobs"`
+	Commits   map[string]archivedCommit   `json:"commits"`
+	Branches  map[string]string           `json:"branches"`
+	Kept      map[string]string           `json:"kept"`
+	Salvage   map[string][]archivedRescue `json:"salvage"`
+	Numbered  map[string]int              `json:"numbered"`
+	Checkouts map[string]archivedCheckout `json:"checkouts"`
+}
+
+// An archivedTree is path → the digest of its content.
+type archivedTree map[string]string
+
+type archivedCommit struct {
+	Tree     archivedTree `json:"tree"`
+	Parents  []string     `json:"parents"`
+	Message  []byte       `json:"message"` // may be no UTF-8
+	Identity []byte       `json:"identity"`
+	Date     time.Time    `json:"date"`
+}
+
+type archivedRescue struct {
+	Salvage ports.Salvage `json:"salvage"`
+	Files   archivedTree  `json:"files"`
+	Head    string        `json:"head"`
+	Index   archivedTree  `json:"index"`
+}
+
+type archivedCheckout struct {
+	Label     string       `json:"label"`
+	Namespace string       `json:"namespace"`
+	Branch    string       `json:"branch"`
+	Index     archivedTree `json:"index"`
+	Files     archivedTree `json:"files"`
+	Log       []string     `json:"log"`
+}
+
+// Export returns the whole repository, checkouts and salvage included, for
+// ImportRepository in another process.
+func (r *Repository) Export() ([]byte, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unfit != nil {
+		return nil, r.unfit
+	}
+	a := archive{
+		Blobs: map[string][]byte{}, Commits: map[string]archivedCommit{}, Branches: r.branches, Kept: r.kept,
+		Salvage: map[string][]archivedRescue{}, Numbered: r.numbered, Checkouts: map[string]archivedCheckout{},
+	}
+	for id, c := range r.commits {
+		a.Commits[id] = archivedCommit{a.pack(c.tree), c.parents, []byte(c.message), []byte(c.identity), c.date}
+	}
+	for label, list := range r.salvage {
+		for _, s := range list {
+			a.Salvage[label] = append(a.Salvage[label], archivedRescue{s.Salvage, a.pack(s.files), s.head, a.pack(s.index)})
+		}
+	}
+	for key, w := range r.trees {
+		a.Checkouts[key] = archivedCheckout{w.label, w.namespace, w.branch, a.pack(w.index), a.pack(w.files), w.log}
+	}
+	return json.Marshal(a)
+}
+
+// pack returns a snapshot's tree, and keeps its contents.
+func (a archive) pack(s snapshot) archivedTree {
+	if s == nil {
+		return nil
+	}
+	t := make(archivedTree, len(s))
+	for path, data := range s {
+		digest := sha256.Sum256(data)
+		t[path] = hex.EncodeToString(digest[:])
+		a.Blobs[t[path]] = data
+	}
+	return t
+}
+
+// unpack returns the snapshot of a tree.
+func (a archive) unpack(t archivedTree) (snapshot, error) {
+	if t == nil {
+		return nil, nil
+	}
+	s := make(snapshot, len(t))
+	for path, digest := range t {
+		data, ok := a.Blobs[digest]
+		if !ok {
+			return nil, fmt.Errorf("the content of %s is missing", path)
+		}
+		s[path] = data
+	}
+	return s, nil
+}
+
+// ImportRepository returns the repository that Export wrote.
+func ImportRepository(clock ports.Clock, doc []byte) (*Repository, error) {
+	const op = "import a repository"
+	var a archive
+	if err := json.Unmarshal(doc, &a); err != nil {
+		return nil, ports.Unexpected.Errorf(op, "%w", err)
+	}
+	r := emptyRepository(clock)
+	maps.Copy(r.branches, a.Branches)
+	maps.Copy(r.kept, a.Kept)
+	maps.Copy(r.numbered, a.Numbered)
+	var failed error
+	unpack := func(t archivedTree) snapshot {
+		s, err := a.unpack(t)
+		if err != nil {
+			failed = err
+		}
+		return s
+	}
+	for id, c := range a.Commits {
+		r.commits[id] = commit{unpack(c.Tree), c.Parents, string(c.Message), string(c.Identity), c.Date}
+	}
+	for label, list := range a.Salvage {
+		for _, s := range list {
+			r.salvage[label] = append(r.salvage[label], salvage{s.Salvage, unpack(s.Files), s.Head, unpack(s.Index)})
+		}
+	}
+	for key, c := range a.Checkouts {
+		w := &Workspace{repo: r, label: c.Label, namespace: c.Namespace, branch: c.Branch, index: unpack(c.Index), log: c.Log}
+		w.set(unpack(c.Files))
+		r.trees[key] = w
+	}
+	if failed != nil {
+		return nil, ports.Unexpected.Errorf(op, "%w", failed)
+	}
+	return r, nil
+}

@@ -1,0 +1,195 @@
+package mem
+
+import (
+	"bytes"
+	"maps"
+	"path"
+	"slices"
+
+	"example.com/agl/ports"
+)
+
+// A MergeResult is what merging two commits gives.
+type MergeResult struct {
+	Base      string               // their merge base
+	Tree      string               // the id of the merged tree
+	Files     map[string]string    // the merged files; at a conflict those of the first commit, if it has one
+	Conflicts []ports.ConflictPath // sorted by path; none: the merge is clean
+
+	tree snapshot
+}
+
+// Merge merges the files of two commits by path: what one side changed is
+// taken, what both changed in the same way too, and what both changed in
+// different ways is a conflict, whatever the lines. It changes nothing. A
+// merge that git could decide by a rename or by more than one merge base wraps
+// ErrUnsupported.
+func (r *Repository) Merge(ours, theirs string) (MergeResult, error) {
+	const op = "merge two commits"
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a, err := r.find(op, ours)
+	if err != nil {
+		return MergeResult{}, err
+	}
+	b, err := r.find(op, theirs)
+	if err != nil {
+		return MergeResult{}, err
+	}
+	id, err := r.mergeBase(ours, theirs)
+	if err != nil {
+		return MergeResult{}, err
+	}
+	base := r.commits[id].tree
+	merged, conflicts := mergeTrees(base, a.tree, b.tree)
+	for _, sides := range [][2]snapshot{{a.tree, b.tree}, {b.tree, a.tree}} {
+		if err := renames(base, sides[0], sides[1]); err != nil {
+			return MergeResult{}, err
+		}
+	}
+	beside := snapshot{}
+	maps.Copy(beside, merged)
+	maps.DeleteFunc(beside, func(p string, _ []byte) bool { _, ok := a.tree[p]; return !ok })
+	for p, data := range merged {
+		if err := checkPath(p, beside, nil); err != nil {
+			return MergeResult{}, unsupported("the merged files clash: %v", err)
+		}
+		beside[p] = data
+	}
+	files := make(map[string]string, len(merged))
+	for p, data := range merged {
+		files[p] = string(data)
+	}
+	return MergeResult{Base: id, Tree: merged.id(), Files: files, Conflicts: conflicts, tree: merged}, nil
+}
+
+// mergeBase returns the one best common ancestor of two commits.
+func (r *Repository) mergeBase(ours, theirs string) (string, error) {
+	common, other := r.reach(ours), r.reach(theirs)
+	maps.DeleteFunc(common, func(id string, _ bool) bool { return !other[id] })
+	best := maps.Clone(common)
+	for id := range common {
+		for above := range r.reach(r.commits[id].parents...) {
+			delete(best, above)
+		}
+	}
+	switch bases := slices.Sorted(maps.Keys(best)); len(bases) {
+	case 0:
+		return "", ports.Invalid.Errorf("", "commits %s and %s have no common ancestor", ours, theirs)
+	case 1:
+		return bases[0], nil
+	default:
+		return "", unsupported("commits %s and %s have %d merge bases", ours, theirs, len(bases))
+	}
+}
+
+// mergeTrees merges by path.
+func mergeTrees(base, ours, theirs snapshot) (merged snapshot, conflicts []ports.ConflictPath) {
+	merged = maps.Clone(ours)
+	if merged == nil {
+		merged = snapshot{}
+	}
+	for _, p := range base.differing(theirs) {
+		was, inBase := base[p]
+		our, inOurs := ours[p]
+		their, inTheirs := theirs[p]
+		kind := ""
+		switch {
+		case inOurs == inTheirs && bytes.Equal(our, their): // changed alike
+		case inBase == inOurs && bytes.Equal(was, our): // by them alone
+			delete(merged, p)
+			if inTheirs {
+				merged[p] = their
+			}
+		case !inBase:
+			kind = "add/add"
+		case !inOurs || !inTheirs:
+			kind = "delete/modify"
+			if !inOurs {
+				merged[p] = their // as git leaves it in the checkout
+			}
+		default:
+			kind = "content"
+		}
+		if kind != "" {
+			conflicts = append(conflicts, ports.ConflictPath{Path: p, Kind: kind})
+		}
+	}
+	return merged, conflicts
+}
+
+// renames refuses what git would decide by a rename on one side: it deletes a
+// file and adds one like it, and the other side touched the first, or added
+// one where the second is or in a folder the first was in.
+func renames(base, side, other snapshot) error {
+	var gone, added, theirs []string
+	for _, p := range base.differing(side) {
+		if _, ok := side[p]; !ok {
+			gone = append(gone, p)
+		} else if _, ok := base[p]; !ok {
+			added = append(added, p)
+		}
+	}
+	if len(gone) == 0 || len(added) == 0 {
+		return nil
+	}
+	for _, p := range base.differing(other) {
+		if _, ok := base[p]; !ok {
+			theirs = append(theirs, p)
+		}
+	}
+	for _, from := range gone {
+		touched := !other.has(from, base[from])
+		for _, p := range theirs {
+			touched = touched || below(p, path.Dir(from)) || slices.Contains(added, p)
+		}
+		if !touched {
+			continue
+		}
+		for _, to := range added {
+			if similar(base[from], side[to]) {
+				return unsupported("%s may have been renamed to %s on one side, and the other changed what that is about", from, to)
+			}
+		}
+	}
+	return nil
+}
+
+// below reports whether a path is in a folder or in one below it.
+func below(p, folder string) bool {
+	for p != "." {
+		if p = path.Dir(p); p == folder {
+			return true
+		}
+	}
+	return false
+}
+
+// similar reports whether git might take b for a renamed, or leaves it so
+// close that a guess would be needed: it compares pieces of lines, and half of
+// the larger file is enough for it.
+func similar(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	have := pieces(a)
+	common := 0
+	for piece, n := range pieces(b) {
+		common += len(piece) * min(n, have[piece])
+	}
+	return 5*common >= 2*max(len(a), len(b))
+}
+
+// pieces counts the pieces of a file: its lines, cut into 64 bytes each.
+func pieces(data []byte) map[string]int {
+	counts := map[string]int{}
+	for len(data) > 0 {
+		n := min(len(data), 64)
+		if end := bytes.IndexByte(data[:n], '\n'); end >= 0 {
+			n = end + 1
+		}
+		counts[string(data[:n])]++
+		data = data[n:]
+	}
+	return counts
+}
