@@ -21,10 +21,15 @@ import (
 // those too. A package that does not compile ends the test.
 func Test(t testing.TB, patterns ...string) {
 	t.Helper()
+	test(t, ".", patterns)
+}
+
+func test(t testing.TB, dir string, patterns []string) {
+	t.Helper()
 	if len(patterns) == 0 {
 		patterns = []string{"./..."}
 	}
-	found, err := check(".", patterns)
+	found, err := check(dir, patterns)
 	if err != nil {
 		t.Fatalf("aglvet: %v", err)
 	}
