@@ -6,8 +6,8 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// reportDropped reports the errors of verbs that nothing reads, and the tasks
-// that nothing steps.
+// reportDropped reports the errors of verbs, and of functions that call verbs,
+// that nothing reads, and the tasks that nothing steps.
 func (s *stepping) reportDropped(fn *ssa.Function) {
 	for instr := range instructions(fn) {
 		site, ok := instr.(ssa.CallInstruction)
@@ -15,7 +15,7 @@ func (s *stepping) reportDropped(fn *ssa.Function) {
 			continue
 		}
 		callee, _ := s.function(site.Common().Value)
-		if obj := object(callee); obj != nil && isVerb(obj) {
+		if obj := object(callee); obj != nil && (isVerb(obj) || canFail(obj) && s.stepsParameter(callee)) {
 			if call, ok := instr.(*ssa.Call); !ok || !s.errorIsRead(call) {
 				s.report(s.start(instr), "nothing reads the error of %s: a workflow that goes on after it takes a failed step for a done one; return it", nameOf(obj))
 			}
@@ -33,6 +33,16 @@ func (s *stepping) reportDropped(fn *ssa.Function) {
 		}
 		s.report(s.start(instr), "this builds a task that nothing runs: give it to %s", verb)
 	}
+}
+
+// stepsParameter says that fn steps a Run that it gets.
+func (s *stepping) stepsParameter(fn *ssa.Function) bool {
+	for at := range s.steps[fn] {
+		if p, ok := at.root.(*ssa.Parameter); ok && p.Parent() == fn {
+			return true
+		}
+	}
+	return len(s.known(object(fn)).Steps) > 0
 }
 
 // errorIsRead says that something reads the last result of a call.

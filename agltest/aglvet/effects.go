@@ -13,7 +13,7 @@ const (
 	random      = "is random"
 	environment = "reads the environment"
 	files       = "uses the file system"
-	processes   = "starts or signals processes"
+	processes   = "starts processes"
 	network     = "uses the network"
 )
 
@@ -87,7 +87,7 @@ func does(obj types.Object) string {
 			return processes
 		}
 	case "os/signal":
-		return processes
+		return "waits for signals"
 	case "syscall":
 		if !method {
 			return "calls the system"
@@ -121,8 +121,10 @@ func doesOS(name string, method bool) string {
 		"UserHomeDir", "UserCacheDir", "UserConfigDir", "TempDir", "Getpagesize",
 		"Getpid", "Getppid", "Getuid", "Geteuid", "Getgid", "Getegid", "Getgroups":
 		return environment
-	case "StartProcess", "FindProcess", "Exit":
+	case "StartProcess", "FindProcess":
 		return processes
+	case "Exit":
+		return "ends the process"
 	}
 	recv, _, _ := strings.Cut(name, ".")
 	switch {

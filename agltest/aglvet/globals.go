@@ -10,14 +10,14 @@ import (
 
 // assigned returns the package-level variables that this package assigns
 // outside their declarations and init functions, with the first place of each.
-// What tests replace for a while is not assigned.
+// What tests replace for a while is not assigned, and loggers only write.
 func (v *vet) assigned() map[*types.Var]token.Pos {
 	found := make(map[*types.Var]token.Pos)
 	for _, file := range v.pass.Files {
 		test := v.inTest(file.Pos())
 		add := func(x ast.Expr) {
 			obj := v.packageVar(x)
-			if obj == nil || test && !v.declaredInTest(obj) {
+			if obj == nil || isLogger(obj.Type()) || test && !v.declaredInTest(obj) {
 				return
 			}
 			if _, ok := found[obj]; !ok {
@@ -112,4 +112,9 @@ func (v *vet) packageVar(x ast.Expr) *types.Var {
 
 func (v *vet) declaredInTest(obj types.Object) bool {
 	return obj.Pkg() == v.pass.Pkg && v.inTest(obj.Pos())
+}
+
+func isLogger(t types.Type) bool {
+	p, ok := types.Unalias(t).(*types.Pointer)
+	return ok && (isNamed(p.Elem(), "log/slog", "Logger") || isNamed(p.Elem(), "log", "Logger"))
 }

@@ -53,12 +53,14 @@ func isRecorded(t types.Type) bool {
 
 // isVerb says that fn is a method of *agl.Run or *agl.Conflict that can fail.
 func isVerb(fn *types.Func) bool {
-	sig := fn.Signature()
-	if sig.Recv() == nil || !isPointerTo(sig.Recv().Type(), "Run") && !isPointerTo(sig.Recv().Type(), "Conflict") {
-		return false
-	}
-	last := sig.Results().Len() - 1
-	return last >= 0 && types.Identical(sig.Results().At(last).Type(), types.Universe.Lookup("error").Type())
+	recv := fn.Signature().Recv()
+	return recv != nil && (isPointerTo(recv.Type(), "Run") || isPointerTo(recv.Type(), "Conflict")) && canFail(fn)
+}
+
+// canFail says that the last result of fn is an error.
+func canFail(fn *types.Func) bool {
+	results := fn.Signature().Results()
+	return results.Len() > 0 && types.Identical(results.At(results.Len()-1).Type(), types.Universe.Lookup("error").Type())
 }
 
 // isOrdered says that fn is a verb of *agl.Run of which only one may be under

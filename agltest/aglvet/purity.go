@@ -157,17 +157,20 @@ func (g *graph) walk(n *node, syntax ast.Node) {
 				return false
 			}
 		case *ast.AssignStmt:
-			if x.Tok != token.DEFINE || len(x.Lhs) != len(x.Rhs) {
-				return true
-			}
-			for i, value := range x.Rhs {
-				name, _ := x.Lhs[i].(*ast.Ident)
-				if _, literal := value.(*ast.FuncLit); literal && info.Defs[name] != nil && !g.called[info.Defs[name]] {
-					continue // only recorded functions call it
+			if x.Tok == token.DEFINE && len(x.Lhs) == len(x.Rhs) {
+				for i, value := range x.Rhs {
+					name, _ := x.Lhs[i].(*ast.Ident)
+					g.walkValue(n, name, value)
 				}
-				g.walk(n, value)
+				return false
 			}
-			return false
+		case *ast.ValueSpec:
+			if len(x.Names) == len(x.Values) {
+				for i, value := range x.Values {
+					g.walkValue(n, x.Names[i], value)
+				}
+				return false
+			}
 		case *ast.CallExpr:
 			records := g.records(typeutil.StaticCallee(info, x))
 			if len(records) == 0 {
@@ -185,6 +188,15 @@ func (g *graph) walk(n *node, syntax ast.Node) {
 		}
 		return true
 	})
+}
+
+// walkValue adds to n what the value of a new variable does. A literal that
+// only recorded functions call does nothing.
+func (g *graph) walkValue(n *node, name *ast.Ident, value ast.Expr) {
+	_, literal := value.(*ast.FuncLit)
+	if obj := g.pass.TypesInfo.Defs[name]; !literal || obj == nil || g.called[obj] {
+		g.walk(n, value)
+	}
 }
 
 // use adds one use of an object to n.

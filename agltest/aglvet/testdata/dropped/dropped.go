@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"example.com/agl"
+	"example.com/cases/purity/steps"
 )
 
 type params struct{ Name string }
@@ -34,6 +35,19 @@ func statements(ctx context.Context, run *agl.Run) error {
 	fmt.Println(v.Passed)
 	return run.Step(ctx, reader)
 }
+
+func helpers(ctx context.Context, run *agl.Run, c *agl.Conflict) error {
+	overwritten(ctx, run, nil)                   // want `nothing reads the error of overwritten`
+	_ = steps.One(ctx, run, reader)              // want `nothing reads the error of One`
+	_ = c.Ask(ctx, agl.Text("again?").Into(nil)) // want `nothing reads the error of Conflict.Ask`
+	_ = run.Ask(ctx, agl.Text("again?").Into(nil)) // want `nothing reads the error of Run.Ask`
+	_, _ = run.Worktree(ctx, "x")                // want `nothing reads the error of Run.Worktree`
+	agl.Text("never").Into(nil)                  // want `this builds a task that nothing runs: give it to run.Ask`
+	_ = check(run)
+	return nil
+}
+
+func check(run *agl.Run) error { return errors.New(run.Namespace) }
 
 func overwritten(ctx context.Context, run *agl.Run, names []string) error {
 	var n note

@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"regexp"
 	"sync"
 	"sync/atomic"
@@ -34,6 +35,7 @@ var (
 	errStop  = errors.New("stop")
 	pattern  = regexp.MustCompile("a+")
 	mu       sync.Mutex
+	logger   *slog.Logger
 	table    = map[string]int{"a": 1}
 )
 
@@ -48,6 +50,7 @@ func SetStrict(to bool) { strict = to }
 func configure(doc []byte) error {
 	config.Limits.Rounds++
 	names = append(names, "x")
+	logger = slog.Default()
 	settings.Depth = 4
 	return json.Unmarshal(doc, &loaded)
 }
@@ -72,6 +75,7 @@ func run(ctx context.Context, run *agl.Run, p params) error {
 	_ = settings.Fixed
 	_ = settings.Verbose() // want `package variable Mode, which settings.go:\d+ assigns, is used in a workflow function \(globals.run → settings.Verbose\)`
 	mu.Lock()
+	logger.Info("a log is only written")
 	defer mu.Unlock()
 	_, _ = pattern.FindString(p.Name), source
 	return run.Step(ctx, reader, agl.In("n", fromInit+table["a"]))

@@ -5,6 +5,7 @@
 package purity
 
 import (
+	"cmp"
 	"context"
 	crand "crypto/rand"
 	"fmt"
@@ -49,7 +50,7 @@ func everything(ctx context.Context, run *agl.Run, p params) error {
 	_, _ = http.Get("http://x")   // want `http.Get uses the network`
 	var client http.Client
 	_, _ = client.Head("http://x") // want `http.Client.Head uses the network`
-	_ = exec.Command("make").Run() // want `exec.Command starts or signals processes` `exec.Cmd.Run starts or signals processes`
+	_ = exec.Command("make").Run() // want `exec.Command starts processes` `exec.Cmd.Run starts processes`
 	log.Println(n, key, err, args)
 
 	label := label("x")
@@ -160,7 +161,8 @@ func recorded(ctx context.Context, run *agl.Run, p params) error {
 		return err
 	}
 	environment := func() string { return os.Getenv("CI") } // only what is recorded calls it
-	read := func(ctx context.Context, w agl.World) (string, error) { return environment(), nil }
+	var host = func() (string, error) { return os.Hostname() }
+	read := func(ctx context.Context, w agl.World) (string, error) { return cmp.Or(environment(), must(host)), nil }
 	if err := run.Do(ctx, agl.Func("ci", read)); err != nil {
 		return err
 	}
@@ -191,6 +193,26 @@ func pause() time.Time { time.Sleep(1); return time.Now() }
 func stat(ctx context.Context, w agl.World) (string, error) { return os.Getwd() }
 
 func (flow) stat(ctx context.Context, w agl.World) (string, error) { return os.Getwd() }
+
+func must(fn func() (string, error)) string {
+	s, err := fn()
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// Resolvers and views are agl's to call.
+func landing(ctx context.Context, run *agl.Run, p params) error {
+	run.Show(func(agl.Status) agl.Screen {
+		_ = time.Now()
+		return agl.Screen{}
+	})
+	return run.Integrate(ctx, func(ctx context.Context, c *agl.Conflict) (agl.Resolution, error) {
+		time.Sleep(time.Second)
+		return c.Retry(), c.Ask(ctx, agl.Text("again?").Into(new(string)))
+	})
+}
 
 // outer stands before record, to which it hands what it gets.
 func outer(ctx context.Context, run *agl.Run, fn func() (time.Time, error)) (time.Time, error) {
