@@ -8,12 +8,12 @@
 // function calls in its own module, and not into what agl records: functions
 // given to agl.Func, handlers of tools, resolvers and views.
 //
-// Run it as part of go vet,
+// Run it in a test, by [Test], as part of go vet,
 //
 //	go build -o aglvet example.com/agl/agltest/aglvet/cmd/aglvet
 //	go vet -vettool=./aglvet ./...
 //
-// alone, as ./aglvet ./..., or in a test, by [Test].
+// or alone, as ./aglvet ./... .
 //
 // A comment silences it for its line, or alone on a line for the next one:
 //

@@ -37,7 +37,7 @@ func (s *stepping) reportDropped(fn *ssa.Function) {
 
 // stepsParameter says that fn steps a Run that it gets.
 func (s *stepping) stepsParameter(fn *ssa.Function) bool {
-	for at := range s.steps[fn] {
+	for _, at := range s.steps[fn] {
 		if p, ok := at.root.(*ssa.Parameter); ok && p.Parent() == fn {
 			return true
 		}

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -17,6 +18,10 @@ type place struct {
 	path string    // of fields
 }
 
+// maxPath bounds how deep in fields a Run is looked for: a function that walks
+// a list calls itself with one more each time.
+const maxPath = 4
+
 // A param is a parameter's place, for callers: Index counts a receiver too.
 type param struct {
 	Index int
@@ -26,7 +31,6 @@ type param struct {
 // A use is an instruction that steps a Run, or starts a goroutine that does.
 type use struct {
 	at       place
-	verb     string
 	launch   bool
 	deferred bool
 }
@@ -35,7 +39,7 @@ type use struct {
 type stepping struct {
 	*vet
 	fns   []*ssa.Function
-	steps map[*ssa.Function]map[place]string // that outlive a call of the function, with a verb
+	steps map[*ssa.Function][]place // that are more than its own
 	waits map[*ssa.Function]bool
 	made  map[*ssa.Function]*ssa.MakeClosure // where each literal is made
 	calls map[token.Pos]token.Pos            // where a call begins, by its parenthesis
@@ -49,7 +53,7 @@ func (v *vet) steps() {
 		return // whoever steps a Run says *agl.Run somewhere
 	}
 	s := &stepping{
-		vet: v, fns: v.buildSSA(), steps: make(map[*ssa.Function]map[place]string), waits: make(map[*ssa.Function]bool),
+		vet: v, fns: v.buildSSA(), steps: make(map[*ssa.Function][]place), waits: make(map[*ssa.Function]bool),
 		made: make(map[*ssa.Function]*ssa.MakeClosure), calls: make(map[token.Pos]token.Pos), names: make(map[ssa.Value]string),
 	}
 	for _, file := range v.pass.Files {
@@ -61,7 +65,7 @@ func (v *vet) steps() {
 		})
 	}
 	for _, fn := range s.fns {
-		s.steps[fn] = make(map[place]string)
+		s.steps[fn] = nil
 		for instr := range instructions(fn) {
 			if c, ok := instr.(*ssa.MakeClosure); ok {
 				s.made[c.Fn.(*ssa.Function)] = c
@@ -119,8 +123,11 @@ func (s *stepping) summarize(fn *ssa.Function) bool {
 			if _, ok := u.at.root.(*ssa.Parameter); u.at.root.Parent() == fn && !ok {
 				continue // a Run of its own
 			}
-			if _, ok := s.steps[fn][u.at]; !ok {
-				s.steps[fn][u.at] = u.verb
+			if strings.Count(u.at.path, ".") > maxPath {
+				continue
+			}
+			if !slices.Contains(s.steps[fn], u.at) {
+				s.steps[fn] = append(s.steps[fn], u.at)
 				news = true
 			}
 		}
@@ -140,7 +147,7 @@ func (s *stepping) export(fn *ssa.Function) {
 	if s.waits[fn] {
 		s.fact(obj).Waits = true
 	}
-	for at := range s.steps[fn] {
+	for _, at := range s.steps[fn] {
 		if p, ok := at.root.(*ssa.Parameter); ok && p.Parent() == fn {
 			fact := s.fact(obj)
 			fact.Steps = append(fact.Steps, param{slices.Index(fn.Params, p), at.path})
@@ -158,9 +165,7 @@ func (s *stepping) uses(instr ssa.Instruction) []use {
 	var found []use
 	_, deferred := instr.(*ssa.Defer)
 	_, launch := instr.(*ssa.Go)
-	add := func(at place, verb string, launch bool) {
-		found = append(found, use{at, verb, launch, deferred})
-	}
+	add := func(at place) { found = append(found, use{at, launch, deferred}) }
 	call := site.Common()
 	fn, args := s.function(call.Value)
 	args = append(args, call.Args...)
@@ -168,14 +173,14 @@ func (s *stepping) uses(instr ssa.Instruction) []use {
 	switch {
 	case fn == nil:
 	case obj != nil && isOrdered(obj):
-		add(s.place(args[0]), obj.Name(), launch)
+		add(s.place(args[0]))
 	default:
-		s.stepsOf(fn, args, func(at place, verb string) { add(at, verb, launch) })
+		s.stepsOf(fn, args, add)
 	}
 	launch = launch || obj != nil && isLauncher(obj)
 	for _, arg := range call.Args { // a function that is passed on is called there
 		if fn, args := s.function(arg); fn != nil {
-			s.stepsOf(fn, args, func(at place, verb string) { add(at, verb, launch) })
+			s.stepsOf(fn, args, add)
 		}
 	}
 	return found
@@ -183,9 +188,9 @@ func (s *stepping) uses(instr ssa.Instruction) []use {
 
 // stepsOf tells what a call of fn steps. Of its parameters, those count for
 // which there are arguments.
-func (s *stepping) stepsOf(fn *ssa.Function, args []ssa.Value, tell func(place, string)) {
+func (s *stepping) stepsOf(fn *ssa.Function, args []ssa.Value, tell func(place)) {
 	if obj := object(fn); obj != nil && isOrdered(obj) && len(args) > 0 { // a method value: group.Go(run.Step…)
-		tell(s.place(args[0]), obj.Name())
+		tell(s.place(args[0]))
 		return
 	}
 	own, ok := s.steps[fn]
@@ -194,21 +199,21 @@ func (s *stepping) stepsOf(fn *ssa.Function, args []ssa.Value, tell func(place, 
 			for _, p := range s.known(obj).Steps {
 				if p.Index < len(args) {
 					at := s.place(args[p.Index])
-					tell(place{at.root, at.path + p.Path}, "by "+fn.Name())
+					tell(place{at.root, at.path + p.Path})
 				}
 			}
 		}
 		return
 	}
-	for at, verb := range own {
+	for _, at := range own {
 		p, ok := at.root.(*ssa.Parameter)
 		if !ok || p.Parent() != fn {
-			tell(at, verb)
+			tell(at)
 			continue
 		}
 		if i := slices.Index(fn.Params, p); i < len(args) {
 			arg := s.place(args[i])
-			tell(place{arg.root, arg.path + at.path}, verb)
+			tell(place{arg.root, arg.path + at.path})
 		}
 	}
 }

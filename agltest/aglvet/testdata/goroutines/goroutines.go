@@ -227,3 +227,22 @@ func times(n int, fn func() error) error {
 }
 
 func one(ctx context.Context, run *agl.Run) error { return run.Step(ctx, reader) }
+
+// A list of Runs, each with its own.
+type list struct {
+	run  *agl.Run
+	next *list
+}
+
+func (l *list) walk(ctx context.Context) error {
+	if l == nil {
+		return nil
+	}
+	return errors.Join(l.run.Step(ctx, reader), l.next.walk(ctx))
+}
+
+func listed(ctx context.Context, l *list) error {
+	done := make(chan error, 1)
+	go func() { done <- l.walk(ctx) }() // want `this goroutine steps l.next.run while`
+	return errors.Join(l.next.run.Step(ctx, reader), <-done)
+}
