@@ -30,8 +30,9 @@ type Task struct {
 	Ordinal   int // this is the Ordinal-th step of Role in Namespace, from 1, replayed ones counted
 	Model     Model
 
-	Instructions string // the whole prompt, inputs and what to report included: data, never parsed
-	Dir          string // the checkout, absolute; empty where the workspace is in memory
+	Instructions string  // the whole prompt, inputs and what to report included: data, never parsed
+	Inputs       []Input // the step's inputs once more, for an agent that is a program
+	Dir          string  // the checkout, absolute; empty where the workspace is in memory
 	Workspace    Workspace
 
 	Tools        []Tool
@@ -39,6 +40,12 @@ type Task struct {
 	Restrictions []Restriction
 
 	Env []string // "NAME=value" for every process the agent starts; what finds them again after a crash
+}
+
+// An Input is a named value that a step was given.
+type Input struct {
+	Name  string
+	Value json.RawMessage // canonical JSON
 }
 
 // Tool returns the tool of a name among the task's; its Call is nil if there

@@ -71,6 +71,11 @@ var rules = []rule{
 		why:    "every port in memory: a fake that used an implementation would hide its faults",
 	},
 	{
+		pkgs:   []string{"internal/intercept"},
+		inside: []string{"ports"},
+		why:    "it stands between an engine and any implementation, and knows neither",
+	},
+	{
 		pkgs: []string{"adapters/local"},
 		inside: []string{
 			"ports", "internal/proc", "adapters/git", "adapters/files", "adapters/shell", "adapters/script",
@@ -104,7 +109,8 @@ var rules = []rule{
 	},
 	{
 		pkgs:   []string{"agltest"},
-		inside: []string{"", "ports", "internal/mem", "internal/schema", "adapters/git"},
+		inside: []string{"", "ports", "internal/mem", "internal/intercept", "internal/strictjson", "internal/gittest", "adapters/git"},
+		mods:   []string{"github.com/google/go-cmp"},
 		why:    "the authors' harness runs agl in memory or on real git, and needs no other adapter",
 	},
 	{
