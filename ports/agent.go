@@ -17,8 +17,10 @@ type Agent interface {
 	Ready(ctx context.Context, model Model) error
 	// Run runs one turn to its end. emit may be called until Run returns, by
 	// one goroutine at a time. A nil error means that the turn ended with the
-	// vendor's own positive sign of an end. When ctx is cancelled, Run ends
-	// what it started and returns an error that wraps ctx.Err().
+	// vendor's own positive sign of an end; with an error, the outcome's Usage (or
+	// the last that was emitted) is what was used until then. When ctx is cancelled, Run ends what it started
+	// and returns an error that wraps ctx.Err() and has no Kind. A tool that
+	// panics may make Run panic; it leaves the agent as it was.
 	Run(ctx context.Context, task Task, emit func(AgentEvent)) (Outcome, error)
 }
 

@@ -2,7 +2,6 @@ package files_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -211,17 +210,6 @@ func TestReadersSeeWholeDocumentsWhileTheyAreReplaced(t *testing.T) {
 	require.Len(t, names, 1, "something was left")
 }
 
-func TestAVolatileDocumentThatGetsShorterHasNoOldTail(t *testing.T) {
-	t.Parallel()
-	s := files.New(t.TempDir(), "p")
-	for _, doc := range []string{"a long document", "short", ""} {
-		require.NoError(t, s.Write(t.Context(), label, "notes/x", []byte(doc), ports.Volatile))
-		got, err := s.Read(t.Context(), label, "notes/x")
-		require.NoError(t, err)
-		require.Equal(t, doc, string(got))
-	}
-}
-
 // Case D8: what is there and is no document is never "not recorded".
 func TestSomethingElseInADocumentsPlaceIsNamed(t *testing.T) {
 	t.Parallel()
@@ -256,28 +244,6 @@ func TestATornDocumentIsReadAsItIs(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, torn, string(got))
 	}
-}
-
-func TestACancelledContextStopsEveryCall(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	s := files.New(t.TempDir(), "p")
-	require.NoError(t, s.Write(ctx, label, "x", nil, ports.Volatile))
-	cancel()
-	_, readErr := s.Read(ctx, label, "x")
-	_, namesErr := s.Names(ctx, label, "")
-	_, runsErr := s.Runs(ctx)
-	_, lockErr := s.Lock(ctx, label)
-	_, holderErr := s.Holder(ctx, label)
-	for i, err := range []error{
-		readErr, namesErr, runsErr, lockErr, holderErr,
-		s.Write(ctx, label, "x", nil, ports.Volatile), s.Delete(ctx, label, "x"), s.Remove(ctx, label, "x"),
-	} {
-		if !errors.Is(err, context.Canceled) || ports.KindOf(err) != "" {
-			t.Errorf("call %d: %v", i, err)
-		}
-	}
-	require.FileExists(t, s.Path(label, "x"))
 }
 
 // leave writes a file that is no document, and its folders.

@@ -17,6 +17,7 @@ import (
 
 	"example.com/agl/adapters/files"
 	"example.com/agl/ports"
+	"example.com/agl/ports/porttest"
 )
 
 // TestMain also is the other processes that the tests need.
@@ -30,6 +31,10 @@ func TestMain(m *testing.M) {
 		err = hold(home, role != "holder")
 	case "limited":
 		err = writeLimited(home)
+	case "store":
+		err = porttest.ServeStore(files.New(home, "p"), os.Stdin, os.Stdout)
+	case "without room":
+		err = writeWithoutRoom(home)
 	case "small disk":
 		err = writeToSmallDisk(home)
 	}
@@ -43,7 +48,7 @@ func TestMain(m *testing.M) {
 // other returns this program in another role.
 func other(role, home string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "AGL_TEST_ROLE="+role, "AGL_TEST_HOME="+home)
+	cmd.Env = append(os.Environ(), "AGL_TEST_ROLE="+role, "AGL_TEST_HOME="+home, "GORACE=atexit_sleep_ms=0")
 	return cmd
 }
 
@@ -96,11 +101,14 @@ func startHolder(t *testing.T, role, home string) (holder *exec.Cmd, child int, 
 
 // writeLimited writes documents where no file may be larger than 64 KiB.
 func writeLimited(home string) error {
-	limit := &syscall.Rlimit{Cur: 64 << 10, Max: 64 << 10}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, limit); err != nil {
+	if err := limitFiles(); err != nil {
 		return err
 	}
 	return writeTooMuch(home, func() error { return nil })
+}
+
+func limitFiles() error {
+	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 64 << 10, Max: 64 << 10})
 }
 
 // writeTooMuch replaces a document by one that does not fit, makes room, and

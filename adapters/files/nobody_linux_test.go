@@ -14,7 +14,7 @@ import (
 
 // asNobody takes root's rights to files from the calling test. Its thread ends
 // with it.
-func asNobody(t *testing.T) {
+func asNobody(t testing.TB) {
 	t.Helper()
 	if os.Geteuid() == 0 {
 		runtime.LockOSThread()

@@ -11,7 +11,7 @@ import (
 
 func writeToSmallDisk(string) error { return errors.New("only on Linux") }
 
-func asNobody(t *testing.T) {
+func asNobody(t testing.TB) {
 	if os.Geteuid() == 0 {
 		t.Skip("root has every right here; run the tests as somebody else")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"os"
+	"slices"
 
 	"example.com/agl/ports"
 )
@@ -83,7 +84,27 @@ func (f files) Open(name string) (fs.File, error) {
 		return nil, err
 	}
 	defer root.Close()
-	return root.FS().Open(name)
+	file, err := root.FS().Open(name)
+	if folder, ok := file.(fs.ReadDirFile); ok && name == "." {
+		return topFolder{folder}, err
+	}
+	return file, err
+}
+
+// A topFolder is the checkout's own folder, opened.
+type topFolder struct{ fs.ReadDirFile }
+
+// ReadDir reads the folder without git's own file.
+func (f topFolder) ReadDir(n int) ([]fs.DirEntry, error) {
+	entries, err := f.ReadDirFile.ReadDir(n)
+	if kept := withoutGit(entries); n <= 0 || len(kept) > 0 || len(entries) == 0 {
+		return kept, err
+	}
+	return f.ReadDir(n)
+}
+
+func withoutGit(entries []fs.DirEntry) []fs.DirEntry {
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ".git" })
 }
 
 func (f files) Stat(name string) (fs.FileInfo, error) {
@@ -105,14 +126,8 @@ func (f files) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	defer root.Close()
 	entries, err := fs.ReadDir(root.FS(), name)
-	if name != "." {
-		return entries, err
+	if name == "." {
+		entries = withoutGit(entries)
 	}
-	files := entries[:0]
-	for _, e := range entries {
-		if e.Name() != ".git" {
-			files = append(files, e)
-		}
-	}
-	return files, err
+	return entries, err
 }

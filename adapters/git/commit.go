@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,6 +143,9 @@ func (c *checkout) ownTip(ctx context.Context, was heads, head string) (string, 
 		}
 		ok, err := c.repo.descends(ctx, tip, head)
 		if noSuchObject(err) {
+			if id, err := c.repo.commitOf(ctx, c.repo.common, head); err != nil || id == "" {
+				return "", cmp.Or(err, ports.NotFound.Errorf("", "there is no commit %s in %s", head, c.repo.common))
+			}
 			return "", &ports.RejectedError{Reasons: []string{"its branch or HEAD is at " + tip + ", which is no commit"}}
 		}
 		if err != nil {

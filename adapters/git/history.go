@@ -71,6 +71,20 @@ func (r *Repo) Contains(ctx context.Context, ancestor, descendant string) (bool,
 	return ok, r.fault(op, err)
 }
 
+// Tree returns the id of a commit's tree.
+func (r *Repo) Tree(ctx context.Context, commit string) (string, error) {
+	op := "read the tree of " + commit
+	if !r.isOID(commit) {
+		return "", ports.Invalid.Errorf(op, "that is not a full commit id")
+	}
+	out, err := r.run(ctx, call{read: true, args: []string{"rev-parse", "--verify", "--quiet", commit + "^{tree}"}})
+	var exit *exitError
+	if errors.As(err, &exit) && exit.Code == 1 {
+		return "", ports.NotFound.Errorf(op, "there is no such commit in %s", r.common)
+	}
+	return strings.TrimSpace(string(out)), r.fault(op, err)
+}
+
 // Message returns a commit's message, in UTF-8.
 func (r *Repo) Message(ctx context.Context, commit string) (string, error) {
 	op := "read the message of " + commit

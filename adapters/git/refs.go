@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -239,6 +240,11 @@ func (w *worktrees) Move(ctx context.Context, branch, old, new string) error {
 	op := "move branch " + branch
 	if err := checkBranch(branch); err != nil {
 		return ports.Invalid.Errorf(op, "%w", err)
+	}
+	for _, id := range []string{cmp.Or(old, new), new} {
+		if !w.repo.isOID(id) { // git would take a name, and what it stands for may change
+			return ports.Invalid.Errorf(op, "%q is not a full commit id", id)
+		}
 	}
 	at, err := w.repo.branchAt(ctx, branch)
 	switch {

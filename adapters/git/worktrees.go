@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -77,11 +78,13 @@ func (w *worktrees) Exists(_ context.Context, namespace string) (bool, error) {
 
 // Identity returns the committer of the commits to be made.
 func (w *worktrees) Identity(ctx context.Context) (string, error) {
+	const op = "find the committer"
 	who, err := w.repo.identity(ctx, "COMMITTER")
-	if err != nil {
-		return "", ports.Unavailable.Errorf("find the committer", "%w", err)
+	var exit *exitError
+	if errors.As(err, &exit) { // git knows of none, which can be mended
+		return "", ports.Unavailable.Errorf(op, "%w", err)
 	}
-	return who, nil
+	return who, w.repo.fault(op, err)
 }
 
 // identity returns who commits ("AUTHOR", "COMMITTER"), as "Name <email>".

@@ -118,6 +118,12 @@ var rules = []rule{
 		why:    "the authors' harness runs agl in memory or on real git, and needs no other adapter",
 	},
 	{
+		pkgs:   []string{"agltest/aglvet", "agltest/aglvet/cmd/aglvet"},
+		inside: []string{"agltest/aglvet"},
+		mods:   []string{"golang.org/x/tools"},
+		why:    "it reads programs that use agl, of any version, and knows agl's names instead of importing it",
+	},
+	{
 		pkgs:   []string{"examples/..."},
 		inside: []string{"", "ports", "adapters/local", "adapters/cli", "examples/..."},
 		why:    "an example may use only what a reader's program can: nothing internal",

@@ -26,8 +26,11 @@ func (r *Repository) Resolve(ctx context.Context, rev string) (string, error) {
 	case strings.ContainsAny(rev, "~^:@"):
 		return "", unsupported("%q is an expression", rev)
 	}
-	if at := r.ref(rev); at != "" {
-		return at, nil
+	refs := r.refs()
+	for _, name := range []string{rev, "refs/heads/" + rev} {
+		if at := refs[name]; at != "" {
+			return at, nil
+		}
 	}
 	var found []string
 	if len(rev) >= 4 {
@@ -41,22 +44,6 @@ func (r *Repository) Resolve(ctx context.Context, rev string) (string, error) {
 		return "", ports.NotFound.Errorf(op, "%q names no commit, or several", rev)
 	}
 	return found[0], nil
-}
-
-// ref returns the commit of a branch's short name or of a ref's full one, or
-// "". The caller holds mu.
-func (r *Repository) ref(name string) string {
-	for _, list := range r.salvage {
-		for _, s := range list {
-			if s.Ref == name {
-				return s.Commit
-			}
-		}
-	}
-	if kept, ok := strings.CutPrefix(name, "refs/agl/keep/"); ok {
-		return r.kept[kept]
-	}
-	return r.branches[strings.TrimPrefix(name, "refs/heads/")]
 }
 
 // Contains reports whether ancestor is reachable from descendant.

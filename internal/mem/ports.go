@@ -1,9 +1,13 @@
 package mem
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"example.com/agl/ports"
 )
@@ -14,6 +18,8 @@ type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
+
+var _ ports.Clock = (*Clock)(nil)
 
 // NewClock returns a clock that stands at a fixed time.
 func NewClock() *Clock {
@@ -37,35 +43,73 @@ func (c *Clock) Advance(d time.Duration) {
 
 // A Verifier is a ports.Verifier that finds what it was told to.
 type Verifier struct {
-	Command string // "": there is no gate
-	// Find returns the verdict of the n-th run, from 1; nil: it passes.
-	Find func(n int) (ports.Verdict, error)
+	Command string        // "": there is no gate
+	Timeout time.Duration // of a run; 0: a minute
+	// Find returns the verdict of the n-th run, from 1; nil: it passes. When
+	// ctx ends it is to return: with what was written until then, if that was
+	// the timeout. The verdict is given its command, and its output is cut.
+	Find func(ctx context.Context, n int) (ports.Verdict, error)
 
 	mu sync.Mutex
 	n  int
 }
 
-// Gate returns the command.
+var _ ports.Verifier = (*Verifier)(nil)
+
+// Gate returns the command and its timeout.
 func (v *Verifier) Gate() ports.Gate {
-	return ports.Gate{Command: v.Command, Timeout: time.Minute}
+	return ports.Gate{Command: v.Command, Timeout: cmp.Or(v.Timeout, time.Minute)}
 }
 
 // Verify returns the next verdict.
 func (v *Verifier) Verify(ctx context.Context, _ ports.VerifyTask) (ports.Verdict, error) {
-	if err := ctx.Err(); err != nil {
-		return ports.Verdict{}, err
+	gate := v.Gate()
+	switch {
+	case ctx.Err() != nil:
+		return ports.Verdict{}, ctx.Err()
+	case gate.Command == "":
+		return ports.Verdict{}, ports.Invalid.Errorf("", "there is no build gate")
 	}
 	v.mu.Lock()
-	defer v.mu.Unlock()
 	v.n++
+	n := v.n
+	v.mu.Unlock()
 	if v.Find == nil {
-		return ports.Verdict{Passed: true}, nil
+		return ports.Verdict{Passed: true, Command: gate.Command}, nil
 	}
-	return v.Find(v.n)
+	timed, cancel := context.WithTimeout(ctx, gate.Timeout)
+	defer cancel()
+	verdict, err := v.Find(timed, n)
+	verdict.Command, verdict.Output = gate.Command, tail(verdict.Output)
+	switch {
+	case ctx.Err() != nil:
+		return ports.Verdict{}, ctx.Err()
+	case timed.Err() != nil:
+		verdict.Passed, verdict.Note, verdict.Took = false, fmt.Sprintf("ended after %v (timeout)", gate.Timeout), gate.Timeout
+		return verdict, nil
+	case err != nil:
+		return ports.Verdict{}, err
+	}
+	return verdict, nil
 }
 
-// An Agent is a ports.Agent made of a function: it can do everything.
+// tail returns the end of what a gate wrote, as verdicts have it.
+func tail(output string) string {
+	const kept = 64 << 10
+	output = strings.ToValidUTF8(output, string(utf8.RuneError))
+	cut := max(0, len(output)-kept)
+	for cut < len(output) && !utf8.RuneStart(output[cut]) {
+		cut++
+	}
+	return output[cut:]
+}
+
+// An Agent is a ports.Agent made of a function: it can do everything. What the
+// function emits is held to the contract: one at a time, an activity on one
+// line, and nothing once it has returned.
 type Agent func(ctx context.Context, task ports.Task, emit func(ports.AgentEvent)) (ports.Outcome, error)
+
+var _ ports.Agent = Agent(nil)
 
 // Capabilities are all there are.
 func (Agent) Capabilities(context.Context, ports.Model) (ports.Capabilities, error) {
@@ -78,7 +122,27 @@ func (Agent) Capabilities(context.Context, ports.Model) (ports.Capabilities, err
 // Ready is always nil.
 func (Agent) Ready(context.Context, ports.Model) error { return nil }
 
-// Run calls the function.
+// Run calls the function, unless ctx has ended.
 func (a Agent) Run(ctx context.Context, task ports.Task, emit func(ports.AgentEvent)) (ports.Outcome, error) {
-	return a(ctx, task, emit)
+	if err := ctx.Err(); err != nil {
+		return ports.Outcome{}, err
+	}
+	var mu sync.Mutex
+	over := false
+	defer func() {
+		mu.Lock()
+		defer mu.Unlock()
+		over = true
+	}()
+	return a(ctx, task, func(e ports.AgentEvent) {
+		mu.Lock()
+		defer mu.Unlock()
+		if over {
+			return
+		}
+		if e.Kind == ports.AgentActivity {
+			e.Text = ports.Printable(e.Text)
+		}
+		emit(e)
+	})
 }

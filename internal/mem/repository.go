@@ -171,6 +171,31 @@ func (r *Repository) reach(tips ...string) map[string]bool {
 	return seen
 }
 
+// Reachable reports whether a branch, a kept commit or a salvage leads to a
+// commit.
+func (r *Repository) Reachable(commit string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.reach(slices.Collect(maps.Values(r.refs()))...)[commit]
+}
+
+// refs returns every ref by its full name; the caller holds mu.
+func (r *Repository) refs() map[string]string {
+	refs := map[string]string{}
+	for branch, at := range r.branches {
+		refs["refs/heads/"+branch] = at
+	}
+	for name, at := range r.kept {
+		refs["refs/agl/keep/"+name] = at
+	}
+	for _, list := range r.salvage {
+		for _, s := range list {
+			refs[s.Ref] = s.Commit
+		}
+	}
+	return refs
+}
+
 // Check says what in the first commit's files cannot be told from git.
 func (r *Repository) Check(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {

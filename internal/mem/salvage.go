@@ -90,21 +90,9 @@ func (r *Repository) addSalvage(w *Workspace, s salvage, paths int, reason strin
 // strays returns the commits that a checkout alone leads to, those from which
 // the others are reached. They are lost when it is put back to head.
 func (r *Repository) strays(w *Workspace, head string) []string {
-	roots := []string{head}
-	for branch, at := range r.branches {
-		if branch != w.branch {
-			roots = append(roots, at)
-		}
-	}
-	for _, at := range r.kept {
-		roots = append(roots, at)
-	}
-	for _, list := range r.salvage {
-		for _, s := range list {
-			roots = append(roots, s.Commit)
-		}
-	}
-	safe := r.reach(roots...)
+	refs := r.refs()
+	refs["refs/heads/"+w.branch] = head
+	safe := r.reach(slices.Collect(maps.Values(refs))...)
 	lost := r.reach(append(w.log, r.branches[w.branch])...)
 	maps.DeleteFunc(lost, func(id string, _ bool) bool { return safe[id] })
 	tips := maps.Clone(lost)

@@ -43,6 +43,7 @@ func (c *check) soon(doing string, fn func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		defer c.recovered()
 		fn()
 	}()
 	select {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -78,6 +79,13 @@ func (c *check) Failed() bool {
 	return len(c.failed) > 0
 }
 
+// recovered fails the rule if its goroutine panics. It is to be deferred.
+func (c *check) recovered() {
+	if p := recover(); p != nil {
+		c.Errorf("panic: %v\n%s", p, debug.Stack())
+	}
+}
+
 // needs ends the rule, unchecked, unless the suite's options have what it
 // needs; option is the field's name.
 func (c *check) needs(has bool, option string) {
@@ -120,12 +128,7 @@ func (r rule[S]) run(t testing.TB, fresh func(testing.TB) S, limit time.Duration
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer func() {
-			if p := recover(); p != nil {
-				buf := make([]byte, 64<<10)
-				c.Errorf("panic: %v\n%s", p, buf[:runtime.Stack(buf, false)])
-			}
-		}()
+		defer c.recovered()
 		r.check(c, fresh(c))
 	}()
 	select {

@@ -1,0 +1,62 @@
+package git_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"example.com/agl/ports"
+	"example.com/agl/ports/porttest"
+)
+
+func contractRepository(t testing.TB, files map[string]string) porttest.Repository {
+	w := newWorld(t, files)
+	return porttest.Repository{
+		Workspaces: w.repo, History: w.repo, Trunk: "main",
+		Reachable: func(commit string) bool {
+			out, err := w.tryGit(w.dir, "for-each-ref", "--contains", commit)
+			return err == nil && out != ""
+		},
+		Commit: func(ws ports.Workspace, message string, detached bool) (string, error) {
+			args := []string{"rev-parse", "HEAD"}
+			if detached {
+				args = []string{"checkout", "-q", "--detach"}
+			}
+			if _, err := w.tryGit(ws.Dir(), args...); err != nil {
+				return "", err
+			}
+			if _, err := w.tryGit(ws.Dir(), "add", "-A"); err != nil {
+				return "", err
+			}
+			if _, err := w.tryGit(ws.Dir(), "commit", "-q", "-m", message); err != nil {
+				return "", err
+			}
+			return w.git(ws.Dir(), "rev-parse", "HEAD"), nil
+		},
+		Stage: func(ws ports.Workspace, path string) error {
+			_, err := w.tryGit(ws.Dir(), "add", "--", path)
+			return err
+		},
+		Tamper: func(ports.Workspace) (func() error, error) {
+			config := filepath.Join(w.dir, ".git", "config")
+			was, err := os.ReadFile(config)
+			if err != nil {
+				return nil, err
+			}
+			_, err = w.tryGit(w.dir, "config", "filter.x.clean", "touch planted")
+			return func() error { return os.WriteFile(config, was, 0o644) }, err
+		},
+	}
+}
+
+func TestAGitRepositoryKeepsTheContractOfWorkspaces(t *testing.T) {
+	t.Parallel()
+	porttest.Workspaces(t, porttest.WorkspacesOptions{
+		New: contractRepository, Modes: true, Symlinks: true, Ignored: true, Nested: true,
+	})
+}
+
+func TestAGitRepositoryKeepsTheContractOfHistory(t *testing.T) {
+	t.Parallel()
+	porttest.History(t, porttest.HistoryOptions{New: contractRepository})
+}

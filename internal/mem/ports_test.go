@@ -1,0 +1,50 @@
+package mem_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"example.com/agl/internal/mem"
+	"example.com/agl/ports"
+	"example.com/agl/ports/porttest"
+)
+
+func TestTheClockKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	porttest.Clock(t, porttest.ClockOptions{
+		New:     func(testing.TB) ports.Clock { return mem.NewClock() },
+		Advance: func(_ testing.TB, c ports.Clock, d time.Duration) { c.(*mem.Clock).Advance(d) },
+	})
+}
+
+func TestTheVerifierKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	porttest.Verifier(t, porttest.VerifierOptions{
+		New: func(_ testing.TB, gate porttest.Gate) ports.Verifier {
+			return &mem.Verifier{Command: "make", Timeout: gate.Timeout, Find: func(ctx context.Context, _ int) (ports.Verdict, error) {
+				if gate.Hang {
+					<-ctx.Done()
+				}
+				return ports.Verdict{Passed: !gate.Fail, Output: gate.Output}, ctx.Err()
+			}}
+		},
+		None: func(testing.TB) ports.Verifier { return new(mem.Verifier) },
+		CannotStart: func(testing.TB) (ports.Verifier, ports.VerifyTask) {
+			return &mem.Verifier{Command: "make", Find: func(context.Context, int) (ports.Verdict, error) {
+				return ports.Verdict{}, ports.Unavailable.Errorf("", "there is no make")
+			}}, ports.VerifyTask{}
+		},
+	})
+}
+
+func TestAnAgentKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	porttest.Agent(t, porttest.AgentOptions{
+		Play:     func(_ testing.TB, turn porttest.Turn) ports.Agent { return mem.Agent(turn.Play) },
+		Model:    "mem/x",
+		Prompts:  true,
+		Results:  true,
+		Parallel: true,
+	})
+}
