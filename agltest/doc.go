@@ -17,5 +17,6 @@
 // same tree with nothing bought twice).
 //
 // The harness reaches no vendor: its agents are the scripts, whatever the
-// roles' models. docs/testing.md is a table of recipes.
+// roles' models. docs/testing.md is a table of recipes: I want to test that…
+// The examples here are the same, about the workflow of the first.
 package agltest

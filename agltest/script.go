@@ -35,9 +35,11 @@ type started struct {
 }
 
 // Reply scripts a role's agent with reports: the first step asks for the
-// first, and so on, over all namespaces. On an Editor each also writes the
+// first, and so on, over all namespaces; where steps run in parallel, use
+// Handle, which knows whose step it is. On an Editor each also writes the
 // file "<role>.<n>.txt", so that a Commit has something to commit. A step that
-// a crash interrupted is given the same report when it runs again.
+// a crash interrupted is given the same report when it runs again; one that
+// failed and is tried again, the next.
 //
 // A role that reports nothing is scripted for one step, or for as many as
 // there are agl.None{}. Further calls add replies.
@@ -77,7 +79,8 @@ func Reply[P any](h *Harness, role agl.RoleOf[P], reports ...P) {
 
 // Handle scripts a role's agent with a function: what it returns is reported,
 // its error is the agent's. It is called for every step of the role, from the
-// goroutines that take them. A panic in it fails its step.
+// goroutines that take them. A panic in it fails its step; a require in it
+// fails the test as well.
 //
 // A step whose process died runs again: for CrashEverywhere, let what the
 // function does depend on the turn alone.
