@@ -47,6 +47,15 @@ func (s snapshot) has(path string, data []byte) bool {
 // equal reports whether two snapshots hold the same.
 func (s snapshot) equal(t snapshot) bool { return maps.EqualFunc(s, t, bytes.Equal) }
 
+// agrees reports whether two snapshots hold the same at paths.
+func (s snapshot) agrees(t snapshot, paths []string) bool {
+	return !slices.ContainsFunc(paths, func(path string) bool {
+		data, ok := s[path]
+		_, has := t[path]
+		return ok != has || ok && !t.has(path, data)
+	})
+}
+
 // differing returns the paths at which two snapshots differ, sorted.
 func (s snapshot) differing(t snapshot) []string {
 	var paths []string
@@ -160,6 +169,7 @@ func (r *Repository) find(op, id string) (commit, error) {
 // reach returns every commit that is reachable from tips; the caller holds mu.
 func (r *Repository) reach(tips ...string) map[string]bool {
 	seen := map[string]bool{}
+	tips = slices.Clone(tips) // they may be a commit's own parents
 	for len(tips) > 0 {
 		id := tips[len(tips)-1]
 		tips = tips[:len(tips)-1]

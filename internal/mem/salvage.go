@@ -34,8 +34,8 @@ func (r *Repository) salvageTree(w *Workspace, head, reason string) *ports.Salva
 		}
 	}
 	s.Commits = r.strays(w, head)
-	if s.index == nil && len(s.Commits) == 0 && (len(changed) == 0 || w.files.equal(now)) {
-		return nil
+	if s.index == nil && len(s.Commits) == 0 && w.files.agrees(now, changed) {
+		return nil // each file is in the one commit or in the other
 	}
 	list := r.salvage[w.label]
 	for _, past := range slices.Backward(list) {
@@ -65,18 +65,15 @@ func (past salvage) holds(s salvage, changed []string) bool {
 	if past.head != s.head || len(s.Commits) > 0 || s.index != nil && !s.index.equal(past.index) {
 		return false
 	}
-	return !slices.ContainsFunc(changed, func(path string) bool {
-		data, there := s.files[path]
-		_, held := past.files[path]
-		return there != held || there && !past.files.has(path, data)
-	})
+	return s.files.agrees(past.files, changed)
 }
 
 func (r *Repository) addSalvage(w *Workspace, s salvage, paths int, reason string) *ports.Salvage {
 	r.numbered[w.label]++
 	s.N, s.Namespace, s.Reason, s.Paths, s.Made = r.numbered[w.label], w.namespace, reason, paths, r.now()
 	s.Ref = fmt.Sprintf("refs/agl/salvage/%s/%s/%d", w.label, w.namespace, s.N)
-	c := commit{tree: s.files, parents: []string{s.head}, message: reason, identity: operator, date: gitDate(s.Made)}
+	message := fmt.Sprintf("salvage of %s/%s: %s\n\n%d\n", w.label, w.namespace, reason, s.N)
+	c := commit{tree: s.files, parents: []string{s.head}, message: message, identity: operator, date: gitDate(s.Made)}
 	if s.index != nil {
 		s.Index = r.commit(commit{tree: s.index, parents: []string{s.head}, message: "index", identity: operator, date: c.date})
 		c.parents = append(c.parents, s.Index)

@@ -209,7 +209,7 @@ func (w *Workspace) Commit(ctx context.Context, spec ports.CommitSpec) (ports.Co
 		return c, nil
 	}
 	if !r.reach(own)[at] && at != "" {
-		if s := r.salvageCommits(w, spec.Head, "commits that are not on top of "+spec.Head); s != nil {
+		if s := r.salvageCommits(w, spec.Head, "the agent made commits that are not on top of "+spec.Head); s != nil {
 			c.Notes = append(c.Notes, fmt.Sprintf("commits that do not stand on the last one of %s are kept as salvage %d", w.branch, s.N))
 		}
 	}
