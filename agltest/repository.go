@@ -176,7 +176,7 @@ func (r *gitRepository) remove(ws ports.Workspace, name string) error {
 // inside returns where a file of a checkout is.
 func inside(ws ports.Workspace, name string) (string, error) {
 	if !fs.ValidPath(name) || name == "." {
-		return "", errors.New("it is no path of a file in a checkout: elements joined by slashes, none of them empty, \".\" or \"..\"")
+		return "", errors.New("it is no path of a file in a checkout")
 	}
 	return filepath.Join(ws.Dir(), filepath.FromSlash(name)), nil
 }
