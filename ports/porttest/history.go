@@ -72,8 +72,15 @@ var historyRules = []rule[*site]{{
 			ancestor, descendant string
 			want                 bool
 		}{
-			{s.base, s.base, true}, {second, second, true}, {s.base, second, true}, {first, second, true}, {s.base, aside, true},
-			{second, first, false}, {second, s.base, false}, {aside, second, false}, {first, aside, false},
+			{s.base, s.base, true},
+			{second, second, true},
+			{s.base, second, true},
+			{first, second, true},
+			{s.base, aside, true},
+			{second, first, false},
+			{second, s.base, false},
+			{aside, second, false},
+			{first, aside, false},
 		} {
 			got, err := s.History.Contains(c.Context(), tc.ancestor, tc.descendant)
 			c.must(err, "asking whether a commit contains another")
