@@ -2,6 +2,8 @@ package agl_test
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -135,5 +137,6 @@ func TestTheJournalReadsEachRecordToFindItAndOnceWhole(t *testing.T) {
 	f := &faults{}
 	w.set = f.wrap(w.set)
 	require.Len(t, w.journal(), steps)
-	require.LessOrEqual(t, len(f.names), 2*steps+2, "and the run, and its end")
+	reads := slices.DeleteFunc(f.names, func(name string) bool { return !strings.HasPrefix(name, "read ") })
+	require.LessOrEqual(t, len(reads), 2*steps+2, "and the run, and its end")
 }

@@ -122,16 +122,26 @@ func (w *Workflow[P]) With(params P) Job {
 
 // restore makes a job of recorded parameters.
 func (w *Workflow[P]) restore(doc []byte) (engine.Job, error) {
-	var params P
-	if err := strictjson.Decode(doc, &params); err != nil {
-		return engine.Job{}, ports.Invalid.Errorf("workflow "+w.spec.Name, "its parameters: %w", err)
+	if _, err := w.decode(doc); err != nil {
+		return engine.Job{}, err
 	}
 	return engine.Job{
 		Workflow: w.spec.Name, Version: w.spec.Version, Roles: w.roles, Params: doc,
 		Func: func(ctx context.Context, run *engine.Run) error {
+			params, err := w.decode(doc) // each call's own: what one changes in them no other sees
+			if err != nil {
+				return err
+			}
 			return w.fn(ctx, &Run{run: run}, params)
 		},
 	}, nil
+}
+
+func (w *Workflow[P]) decode(doc []byte) (params P, err error) {
+	if err := strictjson.Decode(doc, &params); err != nil {
+		return params, ports.Invalid.Errorf("workflow "+w.spec.Name, "its parameters: %w", err)
+	}
+	return params, nil
 }
 
 func (w *Workflow[P]) definition() engine.Definition { return definition[P]{w} }

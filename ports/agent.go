@@ -17,8 +17,10 @@ type Agent interface {
 	Ready(ctx context.Context, model Model) error
 	// Run runs one turn to its end. emit may be called until Run returns, by
 	// one goroutine at a time. A nil error means that the turn ended with the
-	// vendor's own positive sign of an end. When ctx is cancelled, Run ends
-	// what it started and returns an error that wraps ctx.Err().
+	// vendor's own positive sign of an end; with an error, the outcome's Usage (or
+	// the last that was emitted) is what was used until then. When ctx is cancelled, Run ends what it started
+	// and returns an error that wraps ctx.Err() and has no Kind. A tool that
+	// panics may make Run panic; it leaves the agent as it was.
 	Run(ctx context.Context, task Task, emit func(AgentEvent)) (Outcome, error)
 }
 
@@ -30,8 +32,9 @@ type Task struct {
 	Ordinal   int // this is the Ordinal-th step of Role in Namespace, from 1, replayed ones counted
 	Model     Model
 
-	Instructions string // the whole prompt, inputs and what to report included: data, never parsed
-	Dir          string // the checkout, absolute; empty where the workspace is in memory
+	Instructions string  // the whole prompt, inputs and what to report included: data, never parsed
+	Inputs       []Input // the step's inputs once more, for an agent that is a program
+	Dir          string  // the checkout, absolute; empty where the workspace is in memory
 	Workspace    Workspace
 
 	Tools        []Tool
@@ -39,6 +42,12 @@ type Task struct {
 	Restrictions []Restriction
 
 	Env []string // "NAME=value" for every process the agent starts; what finds them again after a crash
+}
+
+// An Input is a named value that a step was given.
+type Input struct {
+	Name  string
+	Value json.RawMessage // canonical JSON
 }
 
 // Tool returns the tool of a name among the task's; its Call is nil if there

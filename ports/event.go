@@ -28,7 +28,7 @@ type (
 	// Hit tells that a verb was answered from its record.
 	Hit struct {
 		Record  PlanRecord
-		Ordinal int  // of a step: the how manieth of its role in its namespace
+		Ordinal int  // the how manieth of its kind and name in its namespace
 		Failed  bool // what is recorded is a failure
 	}
 	// Missed tells that a verb is not recorded and is about to run.
@@ -37,7 +37,7 @@ type (
 	Began struct {
 		Kind    RecordKind
 		Name    string
-		Ordinal int
+		Ordinal int // the how manieth of its kind and name in its namespace
 		Model   Model
 	}
 	// Activity tells what an agent does, in one line.

@@ -7,7 +7,10 @@ import (
 
 // A Store keeps, for each run, a set of named documents. A name is one or more
 // elements of letters, digits, '.', '_' and '-' joined by slashes; all before
-// the last is the document's folder. The store does not look into documents.
+// the last is the document's folder. What is no name is Invalid, or kept apart
+// from every other. The store does not look into documents. It must be safe for
+// use by several goroutines. A call whose context is cancelled does nothing, and
+// its error wraps the context's.
 //
 // Durable writes are atomic: whoever reads, at any time and after any crash,
 // sees the old document whole or the new one whole. A failed write leaves the
@@ -17,7 +20,7 @@ type Store interface {
 	// Runs returns the labels of all runs that have a document, sorted.
 	Runs(ctx context.Context) ([]string, error)
 	// Names returns the base names of the documents in a run's folder, sorted;
-	// none if there is no such folder.
+	// none if there is no such folder. The folder "" is the run's own.
 	Names(ctx context.Context, label, folder string) ([]string, error)
 	// Read returns a document. If there is none, the error's Kind is NotFound.
 	// The caller owns the bytes.

@@ -29,7 +29,9 @@ type Verifier interface {
 	Gate() Gate
 	// Verify runs the gate in a checkout. A failing build and one that took
 	// too long are verdicts; only what could not be started is an error
-	// (Unavailable). Tree is not filled in.
+	// (Unavailable), or a gate that is not there (Invalid). When ctx ends, so
+	// does the gate: there is no verdict, and the error wraps ctx.Err(). Tree is
+	// not filled in. It may be called by several goroutines at once.
 	Verify(ctx context.Context, task VerifyTask) (Verdict, error)
 }
 
@@ -48,7 +50,7 @@ type VerifyTask struct {
 // A Verdict is what a gate found.
 type Verdict struct {
 	Passed  bool
-	Output  string // the last 64 KiB
+	Output  string // the last 64 KiB, valid UTF-8
 	Tree    string // the id of the tree it was run on
 	Command string
 	Note    string // how it failed, where the output does not say: a timeout, a signal
@@ -84,7 +86,8 @@ func (v *Verdict) UnmarshalJSON(doc []byte) error {
 	return nil
 }
 
-// A Clock tells the time.
+// A Clock tells the time, which does not go back. It must be safe for use by
+// several goroutines.
 type Clock interface {
 	Now() time.Time
 }

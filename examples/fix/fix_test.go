@@ -1,57 +1,89 @@
-package fix_test
+package fix
 
 import (
-	"os"
-	"path/filepath"
+	"context"
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"example.com/agl"
-	"example.com/agl/adapters/local"
-	"example.com/agl/examples/fix"
-	"example.com/agl/internal/gittest"
+	"example.com/agl/agltest"
 )
 
-func TestMain(m *testing.M) { os.Exit(gittest.Main(m)) }
+func TestMain(m *testing.M) { agltest.Main(m) }
 
-// engine returns one for repo in which a script plays the agents.
-func engine(t *testing.T, repo *gittest.Repo, script string) *agl.Engine {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "play.txtar")
-	require.NoError(t, os.WriteFile(file, []byte(script), 0o600))
-	set, err := local.New(t.Context(), local.Options{Repo: repo.Dir, Home: t.TempDir(), Script: file, Env: repo.Env})
-	require.NoError(t, err)
-	engine, err := agl.New(set, nil)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, engine.Close()) })
-	return engine
+var job = Workflow.With(Params{Request: "crash on nil"})
+
+// twoRounds returns a harness whose reviewer finds something in the first
+// round.
+func twoRounds(t *testing.T, opts agltest.Options) *agltest.Harness {
+	h := opts.New(t)
+	agltest.Handle(h, implementer, func(_ context.Context, turn *agltest.Turn) (Patch, error) {
+		turn.WriteFile("main.go", fmt.Sprintf("package main // %d\n", turn.N))
+		return Patch{Summary: "handle nil"}, nil
+	})
+	agltest.Reply(h, reviewer, Findings{Items: []Finding{{Severity: "high", Text: "no test"}}}, Findings{})
+	return h
 }
 
 func TestFixRepeatsUntilTheReviewIsClean(t *testing.T) {
 	t.Parallel()
-	repo := gittest.New(t, nil)
-	e := engine(t, repo, fix.Script)
-	require.NoError(t, e.Start(t.Context(), "demo", fix.Workflow.With(fix.Params{Request: "greet the world"}), nil))
-
-	journal, err := e.Journal(t.Context(), "demo")
-	require.NoError(t, err)
-	var steps []string
-	for _, r := range journal.Records {
-		steps = append(steps, r.Name)
-	}
-	if diff := cmp.Diff([]string{"implementer", "reviewer", "implementer", "reviewer"}, steps); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
-	require.Equal(t, "fix: greet the world (round 2)\nfix: greet the world (round 1)\nfirst", repo.Git("log", "--format=%s", "agl/demo"))
-	require.Equal(t, "greet.go\ngreet_test.go", repo.Git("ls-tree", "--name-only", "agl/demo"))
+	h := twoRounds(t, agltest.Options{})
+	require.NoError(t, h.Start(job))
+	assert.Len(t, h.Journal(), 4)
+	assert.Equal(t, "package main // 2\n", h.Files()["main.go"])
+	h.Replay(Workflow)                   // a resume runs no agent
+	h.Golden("testdata/fix.journal.txt") // a new shape needs a new Version
 }
 
-func TestFixStopsWhenTheRoundsAreOver(t *testing.T) {
+func TestFixTellsTheImplementerWhatTheReviewerFound(t *testing.T) {
 	t.Parallel()
-	e := engine(t, gittest.New(t, nil), fix.Script)
-	err := e.Start(t.Context(), "demo", fix.Workflow.With(fix.Params{Request: "greet the world", Rounds: 1}), nil)
+	h := agltest.New(t)
+	agltest.Handle(h, implementer, func(_ context.Context, turn *agltest.Turn) (Patch, error) {
+		var items []Finding
+		turn.Input("findings", &items)
+		turn.WriteFile("found.txt", fmt.Sprint(items))
+		return Patch{Summary: "handle nil"}, nil
+	})
+	agltest.Reply(h, reviewer, Findings{Items: []Finding{{Severity: "low", Text: "no test"}}}, Findings{})
+	require.NoError(t, h.Start(job))
+	require.Equal(t, "[{low no test}]", h.Files()["found.txt"])
+}
+
+func TestFixStopsAfterItsRounds(t *testing.T) {
+	t.Parallel()
+	h := agltest.New(t)
+	still := Findings{Items: []Finding{{Severity: "high", Text: "no test"}}}
+	agltest.Reply(h, implementer, Patch{Summary: "one"}, Patch{Summary: "two"})
+	agltest.Reply(h, reviewer, still, still)
+	err := h.Start(Workflow.With(Params{Request: "crash on nil", Rounds: 2}))
 	require.ErrorIs(t, err, agl.Stopped)
-	require.EqualError(t, err, "1 findings left after 1 rounds")
+	require.EqualError(t, err, "1 findings left after 2 rounds")
+	h.Replay(Workflow)
+}
+
+func TestFixGoesOnAfterACrash(t *testing.T) {
+	t.Parallel()
+	h := twoRounds(t, agltest.Options{})
+	h.CrashAt("_base step reviewer #1: agent reviewer has ended")
+	require.ErrorIs(t, h.Start(job), agltest.ErrCrashed)
+	require.NoError(t, h.Resume(Workflow))
+	require.Equal(t, []string{"implementer #1", "reviewer #1", "reviewer #1", "implementer #2", "reviewer #2"}, h.Agents())
+}
+
+func TestFixSurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	agltest.CrashEverywhere(t, func(t *testing.T) *agltest.Harness { return twoRounds(t, agltest.Options{}) }, job, Workflow)
+}
+
+func TestFixIsTheSameOverGit(t *testing.T) {
+	t.Parallel()
+	git := agltest.Options{Git: true}
+	h := twoRounds(t, git)
+	require.NoError(t, h.Start(job))
+	h.Replay(Workflow)
+	h.Golden("testdata/fix.journal.txt")
+	agltest.CrashEverywhere(t, func(t *testing.T) *agltest.Harness { return twoRounds(t, git) }, job, Workflow)
 }

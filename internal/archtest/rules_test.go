@@ -28,7 +28,7 @@ var rules = []rule{
 	},
 	{
 		pkgs:   []string{"internal/engine"},
-		inside: []string{"ports", "internal/ledger", "internal/fingerprint", "internal/schema", "internal/strictjson"},
+		inside: []string{"ports", "internal/ledger", "internal/fingerprint", "internal/schedule", "internal/schema", "internal/strictjson"},
 		why:    "the engine is untyped, holds reports to their schemas, and sees the world only through ports",
 	},
 	{
@@ -40,6 +40,10 @@ var rules = []rule{
 		pkgs:   []string{"internal/fingerprint"},
 		inside: []string{"ports", "internal/strictjson"},
 		why:    "keys are made of values alone: nothing else could be allowed to move them",
+	},
+	{
+		pkgs: []string{"internal/schedule"},
+		why:  "it marks places in the engine for tests, and knows nothing",
 	},
 	{
 		pkgs:   []string{"internal/schema"},
@@ -69,6 +73,11 @@ var rules = []rule{
 		pkgs:   []string{"internal/mem"},
 		inside: []string{"ports"},
 		why:    "every port in memory: a fake that used an implementation would hide its faults",
+	},
+	{
+		pkgs:   []string{"internal/intercept"},
+		inside: []string{"ports"},
+		why:    "it stands between an engine and any implementation, and knows neither",
 	},
 	{
 		pkgs: []string{"adapters/local"},
@@ -104,8 +113,15 @@ var rules = []rule{
 	},
 	{
 		pkgs:   []string{"agltest"},
-		inside: []string{"", "ports", "internal/mem", "internal/schema", "adapters/git"},
+		inside: []string{"", "ports", "internal/mem", "internal/intercept", "internal/schedule", "internal/strictjson", "internal/gittest", "adapters/git"},
+		mods:   []string{"github.com/google/go-cmp"},
 		why:    "the authors' harness runs agl in memory or on real git, and needs no other adapter",
+	},
+	{
+		pkgs:   []string{"agltest/aglvet", "agltest/aglvet/cmd/aglvet"},
+		inside: []string{"agltest/aglvet"},
+		mods:   []string{"golang.org/x/tools"},
+		why:    "it reads programs that use agl, of any version, and knows agl's names instead of importing it",
 	},
 	{
 		pkgs:   []string{"examples/..."},
@@ -125,6 +141,10 @@ var rules = []rule{
 	{
 		pkgs: []string{"internal/gittest"},
 		why:  "it makes repositories for tests with git alone: what it tests must not have made them",
+	},
+	{
+		pkgs: []string{"internal/exampletest"},
+		why:  "it runs the lines of a test in an Example, and knows nothing but the testing package",
 	},
 	{
 		pkgs: []string{"internal/archtest"},

@@ -67,7 +67,7 @@ func instructions(s *Step) string {
 	}
 	for _, in := range s.Inputs {
 		fmt.Fprintf(&b, "\n## %s\n\n", in.Name)
-		b.WriteString(inputText(in.Value))
+		b.WriteString(inputText(inputJSON(in.Value)))
 		b.WriteString("\n")
 	}
 	if s.Role.Schema != nil {
@@ -80,16 +80,21 @@ func instructions(s *Step) string {
 	return b.String()
 }
 
-func inputText(value any) string {
+// inputText is an input as the prompt has it.
+func inputText(doc json.RawMessage) string {
+	var text string
+	if doc[0] == '"' && strictjson.Decode(doc, &text) == nil {
+		return text
+	}
+	return string(doc)
+}
+
+func inputJSON(value any) json.RawMessage {
 	doc, err := strictjson.Canonical(value)
 	if err != nil {
 		panic(err) // it was made into a term before
 	}
-	var text string
-	if strictjson.Decode(doc, &text) == nil && doc[0] == '"' {
-		return text
-	}
-	return string(doc)
+	return doc
 }
 
 // guardPanic turns a panic of code that is not the engine's into an Internal

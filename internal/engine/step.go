@@ -124,6 +124,9 @@ func (a *attempt) task(s *Step, report *reporting) ports.Task {
 		Restrictions: s.Role.restrictions(),
 		Env:          a.env(),
 	}
+	for _, in := range s.Inputs {
+		t.Inputs = append(t.Inputs, ports.Input{Name: in.Name, Value: inputJSON(in.Value)})
+	}
 	for _, tool := range s.Role.Tools {
 		t.Tools = append(t.Tools, a.tool(tool))
 	}

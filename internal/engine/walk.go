@@ -12,6 +12,7 @@ import (
 
 	"example.com/agl/internal/fingerprint"
 	"example.com/agl/internal/ledger"
+	"example.com/agl/internal/schedule"
 	"example.com/agl/ports"
 )
 
@@ -42,7 +43,7 @@ type namespace struct {
 	pos      int            // how many of live were reached
 	retry    int            // the failure that the next record supersedes, 0 if none
 	head     string         // the commit that the next verb stands on
-	ordinals map[string]int // steps taken, by role
+	ordinals map[string]int // verbs taken, by kind and name
 	missed   *ports.Miss    // in a dry walk: the verb that ended it
 }
 
@@ -157,6 +158,7 @@ func (v *verb) op() string { return fmt.Sprintf("%s %s", v.kind, v.name) }
 // take answers a verb from the record, or runs it.
 func (r *Run) take(ctx context.Context, v *verb) error {
 	w, s := r.walk, r.space
+	schedule.Point(ctx)
 	if err := w.begin(); err != nil {
 		return fmt.Errorf("%s: %w", v.op(), err)
 	}
@@ -165,15 +167,13 @@ func (r *Run) take(ctx context.Context, v *verb) error {
 		return ports.Invalid.Errorf(v.op(), "another verb is in flight on this Run; give each goroutine a Worktree")
 	}
 	defer s.busy.Store(false)
+	schedule.Point(ctx)
 
 	if s.missed != nil {
 		return errDry
 	}
 	v.key = fingerprint.Key(v.kind, v.terms)
-	if v.kind == ports.KindStep {
-		s.ordinals[v.name]++
-		v.ordinal = s.ordinals[v.name]
-	}
+	v.ordinal = s.count(v)
 	var next *ledger.Entry
 	if s.pos < len(s.live) {
 		next = s.live[s.pos]
@@ -191,6 +191,13 @@ func (r *Run) take(ctx context.Context, v *verb) error {
 		return errDry
 	}
 	return w.runMissed(ctx, s, next, v)
+}
+
+// count returns the how manieth of its kind and name in the namespace a verb
+// is.
+func (s *namespace) count(v *verb) int {
+	s.ordinals[v.op()]++
+	return s.ordinals[v.op()]
 }
 
 // replay answers a verb from its record.
@@ -240,6 +247,7 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 		return w.stop(err)
 	}
 	x.publish(s.name, ports.Missed{Miss: *miss})
+	ctx = ports.WithVerb(ctx, ports.Verb{Namespace: s.name, Kind: v.kind, Name: v.name, Ordinal: v.ordinal})
 	a, err := x.prepare(ctx, s, v)
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -114,3 +114,15 @@ func (r *Repo) Write(files map[string]string) {
 		}
 	}
 }
+
+// Blob returns the content of a file, named as git names an object.
+func (r *Repo) Blob(object string) string {
+	r.t.Helper()
+	cmd := exec.Command("git", "cat-file", "blob", object)
+	cmd.Dir, cmd.Env = r.Dir, r.Env
+	out, err := cmd.Output()
+	if err != nil {
+		r.t.Fatalf("git cat-file blob %s: %v", object, err)
+	}
+	return string(out)
+}

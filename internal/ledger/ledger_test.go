@@ -211,7 +211,7 @@ func TestWhatIsNoRecordIsIgnoredAmongThem(t *testing.T) {
 	b, store := newBook(t)
 	_, err := b.Append(t.Context(), step("one", "b0", "b1"))
 	require.NoError(t, err)
-	for _, name := range []string{".DS_Store", "Thumbs.db", "00000001.json~", "00000002.json.orig", "0000002.json", "000000002.json", "0000000x.json", "-0000001.json", "a.json"} {
+	for _, name := range []string{".DS_Store", "Thumbs.db", "00000001.json-", "00000002.json.orig", "0000002.json", "000000002.json", "0000000x.json", "-0000001.json", "a.json"} {
 		require.NoError(t, store.Write(t.Context(), "job", "records/"+name, []byte("{"), ports.Durable))
 	}
 	again, err := ledger.Open(t.Context(), store, "job")

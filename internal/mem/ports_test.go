@@ -37,3 +37,14 @@ func TestTheVerifierKeepsTheContract(t *testing.T) {
 		},
 	})
 }
+
+func TestAnAgentKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	porttest.Agent(t, porttest.AgentOptions{
+		Play:     func(_ testing.TB, turn porttest.Turn) ports.Agent { return mem.Agent(turn.Play) },
+		Model:    "mem/x",
+		Prompts:  true,
+		Results:  true,
+		Parallel: true,
+	})
+}

@@ -220,7 +220,7 @@ func TestTheStoreSuiteFindsWhatIsBroken(t *testing.T) {
 			s.write = func(ctx context.Context, label, name string, doc []byte, d ports.Durability) error {
 				mu.Lock()
 				defer mu.Unlock()
-				if n++; n%50 == 0 {
+				if n++; n%7 == 0 {
 					return nil
 				}
 				return s.Store.Write(ctx, label, name, doc, d)

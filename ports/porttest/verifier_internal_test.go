@@ -107,8 +107,11 @@ func TestTheVerifierSuiteFindsWhatIsBroken(t *testing.T) {
 		{fault: "a timeout passes", rule: "a build that takes too long is a failed verdict", says: "Passed:true", fresh: changed(func(v *ports.Verdict, _ *error) {
 			v.Passed = true
 		})},
-		{fault: "has no timeout", rule: "a build that takes too long is a failed verdict", says: "it has not returned", limit: time.Second, fresh: breakVerifier(func(v *brokenVerifier) {
+		{fault: "has no timeout", rule: "a build that takes too long is a failed verdict", says: "it has not returned", limit: 400 * time.Millisecond, fresh: breakVerifier(func(v *brokenVerifier) {
 			v.Timeout = time.Hour
+		})},
+		{fault: "a timeout takes the output", rule: "a build that takes too long is a failed verdict", says: "the output until then", fresh: changed(func(v *ports.Verdict, _ *error) {
+			v.Output = ""
 		})},
 		{fault: "trims the output", rule: "output is what was written", fresh: changed(func(v *ports.Verdict, _ *error) {
 			v.Output = strings.TrimSpace(v.Output)
@@ -134,7 +137,7 @@ func TestTheVerifierSuiteFindsWhatIsBroken(t *testing.T) {
 		{fault: "a cancelled gate has a kind", rule: "a cancelled gate is no verdict", says: "has no kind", fresh: changed(func(_ *ports.Verdict, err *error) {
 			*err = ports.Unavailable.Errorf("", "%w", *err)
 		})},
-		{fault: "cannot be cancelled", rule: "a cancelled gate is no verdict", says: "it has not returned", limit: time.Second, fresh: breakVerifier(func(v *brokenVerifier) {
+		{fault: "cannot be cancelled", rule: "a cancelled gate is no verdict", says: "it has not returned", limit: 400 * time.Millisecond, fresh: breakVerifier(func(v *brokenVerifier) {
 			v.Timeout = time.Hour
 			v.verify = func(ctx context.Context, good func(context.Context) (ports.Verdict, error)) (ports.Verdict, error) {
 				return good(context.WithoutCancel(ctx))

@@ -1,0 +1,228 @@
+package aglvet
+
+import (
+	"cmp"
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"iter"
+	"slices"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// reportGoroutines reports the goroutines of fn that step a Run while somebody
+// else does: what is reached from the start of one, before anything waits, is
+// under way beside it.
+func (s *stepping) reportGoroutines(fn *ssa.Function) {
+	for instr := range instructions(fn) {
+		for _, u := range s.uses(instr) {
+			if !u.launch {
+				continue
+			}
+			if clash := s.beside(fn, instr, u.at); clash != nil {
+				what := "other goroutines of the same loop do"
+				if clash != instr {
+					what = s.line(s.start(clash)) + " does"
+				}
+				s.report(s.start(instr), "this goroutine steps %s while %s, and the order of verbs on one Run must be fixed: "+
+					"give each goroutine a Run of its own by run.Worktree, or wait for it first", s.describe(u.at), what)
+				break
+			}
+		}
+	}
+}
+
+// beside returns an instruction that steps the Run at a place, and may be
+// executed after launch without anything between that waits; nil if there is none.
+func (s *stepping) beside(fn *ssa.Function, launch ssa.Instruction, at place) ssa.Instruction {
+	seen := make(map[*ssa.BasicBlock]bool)
+	var from func(b *ssa.BasicBlock, instrs []ssa.Instruction) ssa.Instruction
+	from = func(b *ssa.BasicBlock, instrs []ssa.Instruction) ssa.Instruction {
+		for _, instr := range instrs {
+			if v, ok := instr.(ssa.Value); ok && v == at.root {
+				return nil // another Run from here
+			}
+			for _, u := range s.uses(instr) {
+				if u.at == at && !u.deferred {
+					return instr
+				}
+			}
+			if s.isWait(instr) {
+				return nil
+			}
+			if ret, ok := instr.(*ssa.Return); ok && goesOn(fn, ret) && !seen[fn.Blocks[0]] {
+				seen[fn.Blocks[0]] = true
+				return from(fn.Blocks[0], fn.Blocks[0].Instrs)
+			}
+		}
+		for _, next := range b.Succs {
+			if seen[next] {
+				continue
+			}
+			seen[next] = true
+			if found := from(next, next.Instrs); found != nil {
+				return found
+			}
+		}
+		return nil
+	}
+	block := launch.Block()
+	return from(block, block.Instrs[slices.Index(block.Instrs, launch)+1:])
+}
+
+// goesOn says that fn is the body of a loop over an iterator and ret asks for
+// the next round.
+func goesOn(fn *ssa.Function, ret *ssa.Return) bool {
+	if _, ok := fn.Syntax().(*ast.RangeStmt); !ok || len(ret.Results) != 1 {
+		return false
+	}
+	c, ok := ret.Results[0].(*ssa.Const)
+	return ok && c.Value != nil && c.Value.Kind() == constant.Bool && constant.BoolVal(c.Value)
+}
+
+// isLauncher says that fn starts a goroutine with the function it gets.
+func isLauncher(fn *types.Func) bool {
+	if fn.Name() != "Go" && fn.Name() != "TryGo" || fn.Signature().Recv() == nil || fn.Pkg() == nil {
+		return false
+	}
+	path := fn.Pkg().Path()
+	return path == "sync" || path == "golang.org/x/sync/errgroup"
+}
+
+// isWait says that instr may wait for goroutines: a receive, a select, a call
+// of something named Wait, of a function that waits, or of one that gets what
+// there is to wait on.
+func (s *stepping) isWait(instr ssa.Instruction) bool {
+	switch instr := instr.(type) {
+	case *ssa.UnOp:
+		return instr.Op == token.ARROW
+	case *ssa.Select:
+		return true
+	case *ssa.Call:
+		call := instr.Common()
+		if call.IsInvoke() {
+			return call.Method.Name() == "Wait"
+		}
+		if _, ok := call.Value.(*ssa.Builtin); ok {
+			return false
+		}
+		fn, _ := s.function(call.Value)
+		obj := object(fn)
+		switch {
+		case fn != nil && s.waits[fn], obj != nil && (obj.Name() == "Wait" || s.known(obj).Waits):
+			return true
+		case obj != nil && obj.Signature().Recv() != nil && obj.Pkg() != nil && obj.Pkg() != s.pass.Pkg:
+			return false // group.Go, group.Add, …
+		}
+		return slices.ContainsFunc(call.Args, func(arg ssa.Value) bool {
+			t := arg.Type()
+			if p, ok := t.Underlying().(*types.Pointer); ok {
+				t = p.Elem()
+			}
+			_, channel := t.Underlying().(*types.Chan)
+			return channel || isNamed(t, "sync", "WaitGroup") || isNamed(t, "golang.org/x/sync/errgroup", "Group")
+		})
+	}
+	return false
+}
+
+// reportMapOrder reports verbs in the order of a map, on a Run from outside of
+// the loop. A worktree for each key is fine: its records are its own.
+func (s *stepping) reportMapOrder() {
+	type loop struct {
+		stmt *ast.RangeStmt
+		told map[place]bool
+	}
+	var loops []loop
+	for _, file := range s.pass.Files {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if stmt, ok := n.(*ast.RangeStmt); ok && s.isMapOrdered(stmt.X) {
+				loops = append(loops, loop{stmt, make(map[place]bool)})
+			}
+			return true
+		})
+	}
+	within := func(l loop, pos token.Pos) bool { return l.stmt.Body.Pos() <= pos && pos < l.stmt.Body.End() }
+	for _, fn := range s.fns {
+		for instr := range instructions(fn) {
+			for _, u := range s.uses(instr) {
+				for _, l := range loops {
+					if within(l, instr.Pos()) && !within(l, position(u.at.root)) && !l.told[u.at] {
+						l.told[u.at] = true
+						s.report(s.start(instr), "%s is stepped in the order of a map, which differs each time: range over its sorted keys (slices.Sorted(maps.Keys(m)))", s.describe(u.at))
+					}
+				}
+			}
+		}
+	}
+}
+
+// isMapOrdered says that a range over x has no fixed order.
+func (s *stepping) isMapOrdered(x ast.Expr) bool {
+	t := s.pass.TypesInfo.TypeOf(x)
+	if t == nil {
+		return false
+	}
+	if _, ok := t.Underlying().(*types.Map); ok {
+		return true
+	}
+	call, ok := ast.Unparen(x).(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	fn, ok := s.pass.TypesInfo.Uses[sel.Sel].(*types.Func)
+	switch {
+	case !ok || fn.Pkg() == nil:
+		return false
+	case fn.Pkg().Path() == "maps":
+		return slices.Contains([]string{"All", "Keys", "Values"}, fn.Name())
+	case fn.Pkg().Path() == "slices" && fn.Name() == "Collect":
+		return s.isMapOrdered(call.Args[0])
+	}
+	return false
+}
+
+// instructions ranges over fn's code.
+func instructions(fn *ssa.Function) iter.Seq[ssa.Instruction] {
+	return func(yield func(ssa.Instruction) bool) {
+		for _, b := range fn.Blocks {
+			for _, instr := range b.Instrs {
+				if !yield(instr) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// position returns where a value is made.
+func position(v ssa.Value) token.Pos {
+	if e, ok := v.(*ssa.Extract); ok {
+		return e.Tuple.Pos()
+	}
+	return v.Pos()
+}
+
+// start returns where to report a call: where it begins, if that is the line of
+// its arguments.
+func (s *stepping) start(instr ssa.Instruction) token.Pos {
+	return cmp.Or(s.calls[instr.Pos()], instr.Pos())
+}
+
+// describe names what is at a place.
+func (s *stepping) describe(at place) string {
+	name := s.names[at.root]
+	switch v := at.root.(type) {
+	case *ssa.Parameter, *ssa.Global:
+		name = v.Name()
+	case *ssa.Alloc:
+		name = v.Comment
+	}
+	return cmp.Or(name, "a Run") + at.path
+}

@@ -1,0 +1,3 @@
+module example.com/agl
+
+go 1.26

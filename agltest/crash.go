@@ -1,0 +1,222 @@
+package agltest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/agl"
+	"example.com/agl/ports"
+)
+
+// CrashEverywhere proves that the workflow survives the death of its process.
+// It runs the job once, to find every point at which something is about to
+// change: each write of the store, effect in the repository, start and end of
+// an agent, file that an agent writes, lock, gate. Then, for each point, a
+// harness of its own runs the job, dies there (from then on every port refuses
+// and changes nothing), and a fresh engine resumes. A second pass also loses
+// what was not synced, as a power cut does.
+//
+// Each time, the run must end as it did undisturbed: with the same error, the
+// same tree, the same records in each namespace, none of them unreachable; and
+// an agent may have been started twice only if the process died in its step.
+// Points are subtests, named by namespace, verb, ordinal and what was about to
+// be done; they run in parallel.
+//
+// build makes a harness with its scripts; these must do the same each time.
+// Over real git only what git sees is tried, and not the second pass.
+func CrashEverywhere(t *testing.T, build func(t *testing.T) *Harness, job agl.Job, def agl.Definition) {
+	t.Helper()
+	if child() != nil {
+		return
+	}
+	proof, err := survey(build(t), job, def)
+	if err != nil {
+		t.Fatalf("agltest: CrashEverywhere: %v", err)
+	}
+	for _, pass := range proof.passes() {
+		t.Run(pass.name, func(t *testing.T) {
+			for _, p := range pass.points {
+				t.Run(p.String(), func(t *testing.T) {
+					t.Parallel()
+					proof.crash(build(t), p, pass.powerCut)
+				})
+			}
+		})
+	}
+}
+
+// A proof is what a run that nothing disturbed came to.
+type proof struct {
+	job    agl.Job
+	def    agl.Definition
+	points []point
+	want   outcome
+	git    bool
+}
+
+// An outcome is what must be the same wherever the process died.
+type outcome struct {
+	Error   string
+	State   agl.State
+	Files   map[string]string
+	Records map[string][]string // by namespace
+}
+
+// survey runs the job undisturbed.
+func survey(h *Harness, job agl.Job, def agl.Definition) (*proof, error) {
+	h.t.Helper()
+	err := h.Start(job)
+	switch run := h.journal().Run; {
+	case errors.Is(err, ErrCrashed):
+		return nil, errors.New("a script crashes the process by itself")
+	case run.State == agl.StateInterrupted:
+		return nil, fmt.Errorf("the run did not end: %w", err)
+	}
+	plan, failed := h.Plan(def)
+	switch {
+	case failed != nil:
+		return nil, failed
+	case len(plan.Retries) > 0:
+		return nil, fmt.Errorf("the run ends in a recorded failure (%s), which every resume tries again: %w", plan.Retries[0], err)
+	}
+	h.mu.Lock()
+	first := h.lives[0]
+	h.mu.Unlock()
+	_, git := h.repo.(*gitRepository)
+	return &proof{job: job, def: def, points: first.passed(), want: h.outcome(err), git: git}, faithful(plan)
+}
+
+func (h *Harness) outcome(err error) outcome {
+	h.t.Helper()
+	j := h.journal()
+	o := outcome{Error: message(err), State: j.Run.State, Files: h.repo.files(h.t, j.Run.Head), Records: map[string][]string{}}
+	for _, r := range j.Records {
+		line := fmt.Sprintf("%s %s %.12s %s", r.Kind, r.Name, r.Key, r.Value)
+		if r.Failure != nil {
+			line += " failed: " + r.Failure.Message
+		}
+		o.Records[r.Namespace] = append(o.Records[r.Namespace], line)
+	}
+	return o
+}
+
+// A pass is a way to die, and where.
+type pass struct {
+	name     string
+	powerCut bool
+	points   []point
+}
+
+func (p *proof) passes() []pass {
+	if !p.git {
+		return []pass{{"crash", false, p.points}, {"power cut", true, p.points}}
+	}
+	var seen []point
+	for _, point := range p.points {
+		switch what, _, _ := strings.Cut(point.op, " "); {
+		case what == "lock", what == "remove", what == "gate", strings.HasPrefix(point.op, "write notes/"), strings.HasPrefix(point.op, "delete "):
+		default:
+			seen = append(seen, point)
+		}
+	}
+	return []pass{{"crash", false, seen}}
+}
+
+// crash runs the job in h, lets the process die at a point, and resumes.
+func (p *proof) crash(h *Harness, at point, powerCut bool) {
+	h.t.Helper()
+	h.CrashAt(at.String())
+	err := h.Start(p.job)
+	if !errors.Is(err, ErrCrashed) {
+		return // it is reported that the run never came there
+	}
+	h.mu.Lock()
+	first := h.lives[0]
+	h.mu.Unlock()
+	if powerCut {
+		h.store.PowerCut()
+		h.repo.powerCut()
+	}
+	if len(h.store.Documents(h.Label, "run.json")) == 0 {
+		err = h.Start(p.job) // nothing was begun
+	} else {
+		err = h.Resume(p.def)
+	}
+	fail := func(format string, args ...any) {
+		h.t.Helper()
+		h.t.Errorf("agltest: the process died before %q: %s", at, fmt.Sprintf(format, args...))
+	}
+	if len(h.store.Documents(h.Label, "run.json")) == 0 {
+		fail("there is no run after it was resumed: %v", err)
+		return
+	}
+	if diff := cmp.Diff(p.want, h.outcome(err)); diff != "" {
+		fail("the run does not end as it does undisturbed (-want +got):\n%s", diff)
+	}
+	plan, err := h.Plan(p.def)
+	if err == nil {
+		err = faithful(plan)
+	}
+	if err != nil {
+		fail("what is recorded is not what the workflow asks for: %v", err)
+	}
+	if err := h.reachable(); err != nil {
+		fail("%v", err)
+	}
+	for _, again := range h.boughtTwice(first, powerCut) {
+		fail("%s", again)
+	}
+}
+
+// boughtTwice names the agents that were started more often than a death of
+// the process in their step explains.
+func (h *Harness) boughtTwice(first *life, powerCut bool) []string {
+	var wrong []string
+	passed := first.passed()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for at, s := range h.started {
+		if s.times == 1 {
+			continue
+		}
+		verb := ports.Verb{Namespace: at.namespace, Kind: ports.KindStep, Name: at.role, Ordinal: at.ordinal}
+		// From its note on a step is bought; a power cut loses the note, and from
+		// its record on it is bought then.
+		bought := "write notes/" + at.namespace + ".ended."
+		if powerCut {
+			bought = "write records/"
+		}
+		inIt := false
+		for _, p := range passed {
+			if p.verb == verb {
+				inIt = inIt || p.op == "agent "+at.role
+				inIt = inIt && !strings.HasPrefix(p.op, bought)
+			}
+		}
+		if !inIt || s.times > 2 {
+			wrong = append(wrong, fmt.Sprintf("the agent of %s was started %d times", verb, s.times))
+		}
+	}
+	return wrong
+}
+
+// reachable reports whether every commit that a record names is in the run's
+// branch.
+func (h *Harness) reachable() error {
+	h.t.Helper()
+	_, history := h.repo.open(h.t)
+	j := h.journal()
+	for _, r := range j.Records {
+		if r.Namespace != ports.Base {
+			continue
+		}
+		if in, err := history.Contains(h.t.Context(), r.Head, j.Run.Head); err != nil || !in {
+			return fmt.Errorf("commit %.12s of record %d is not in the run's branch (%v)", r.Head, r.Seq, err)
+		}
+	}
+	return nil
+}

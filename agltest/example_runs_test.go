@@ -1,0 +1,190 @@
+package agltest_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/agl"
+	"example.com/agl/agltest"
+	"example.com/agl/internal/exampletest"
+)
+
+// The build fails, the implementer is told, and the next build passes.
+func ExampleHarness_VerifierFails() {
+	exampletest.Run(func(t testing.TB) {
+		h := agltest.New(t)
+		h.VerifierFails("FAIL: TestNil", 1)
+		agltest.Handle(h, implementer, func(_ context.Context, turn *agltest.Turn) (Patch, error) {
+			var findings []string
+			turn.Input("findings", &findings)
+			turn.WriteFile("main.go", fmt.Sprintf("package main // %q\n", findings))
+			return Patch{}, nil
+		})
+		agltest.Reply(h, reviewer, Findings{}) // once: a red build is not reviewed
+		require.NoError(t, h.Start(job))
+		require.Equal(t, "package main // [\"FAIL: TestNil\"]\n", h.Files()["main.go"])
+	})
+	// Output:
+}
+
+// A failure is recorded, and a resume tries it again.
+func ExampleHarness_Resume() {
+	exampletest.Run(func(t testing.TB) {
+		h := agltest.New(t)
+		agltest.Reply(h, implementer, Patch{})
+		agltest.Handle(h, reviewer, func(_ context.Context, turn *agltest.Turn) (Findings, error) {
+			if turn.Attempt == 1 {
+				return Findings{}, agl.Unavailable.Errorf("", "nobody is logged in")
+			}
+			return Findings{}, nil
+		})
+		require.ErrorIs(t, h.Start(job), agl.Unavailable)
+		require.Equal(t, agl.StateFailed, h.Run().State)
+		require.NoError(t, h.Resume(Repair))
+		require.Equal(t, []string{"implementer #1", "reviewer #1", "reviewer #1"}, h.Agents())
+	})
+	// Output:
+}
+
+// A run that is cancelled can be resumed, whatever it was doing.
+func ExampleHarness_Engine() {
+	exampletest.Run(func(t testing.TB) {
+		h := agltest.New(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		agltest.Reply(h, implementer, Patch{})
+		agltest.Handle(h, reviewer, func(ctx context.Context, turn *agltest.Turn) (Findings, error) {
+			if turn.Attempt == 1 {
+				cancel()
+				<-ctx.Done()
+				return Findings{}, ctx.Err()
+			}
+			return Findings{}, nil
+		})
+		require.ErrorIs(t, h.Engine().Start(ctx, h.Label, job, nil), context.Canceled)
+		require.Equal(t, agl.StateInterrupted, h.Run().State)
+		require.NoError(t, h.Resume(Repair))
+	})
+	// Output:
+}
+
+// What a killed agent had written is not in the branch, and not lost.
+func ExampleHarness_Salvaged() {
+	exampletest.Run(func(t testing.TB) {
+		h := agltest.New(t)
+		agltest.Handle(h, implementer, func(_ context.Context, turn *agltest.Turn) (Patch, error) {
+			if turn.Attempt == 1 {
+				turn.WriteFile("idea.txt", "half of it")
+				turn.Crash()
+			}
+			turn.WriteFile("main.go", "package main\n")
+			return Patch{}, nil
+		})
+		agltest.Reply(h, reviewer, Findings{})
+		require.ErrorIs(t, h.Start(job), agltest.ErrCrashed)
+		require.NoError(t, h.Resume(Repair))
+		require.NotContains(t, h.Files(), "idea.txt")
+
+		kept := h.Salvaged()
+		require.Len(t, kept, 1)
+		dir := filepath.Join(t.TempDir(), "kept")
+		require.NoError(t, h.Engine().WriteSalvage(t.Context(), h.Label, kept[0].N, dir))
+		idea, err := os.ReadFile(filepath.Join(dir, "idea.txt"))
+		require.NoError(t, err)
+		require.Equal(t, "half of it", string(idea))
+	})
+	// Output:
+}
+
+// The same test runs over real git.
+func ExampleOptions() {
+	exampletest.Run(func(t testing.TB) {
+		for _, git := range []bool{false, true} {
+			h := agltest.Options{Git: git, Files: map[string]string{"main.go": "package main\n"}}.New(t)
+			agltest.Reply(h, implementer, Patch{})
+			agltest.Reply(h, reviewer, Findings{})
+			require.NoError(t, h.Start(job))
+			require.Contains(t, h.Files(), "implementer.1.txt") // an Editor's Reply writes it
+			h.Golden("testdata/repair.journal.txt")
+		}
+	})
+	// Output:
+}
+
+// The clock stands still unless it is moved.
+func ExampleHarness_Advance() {
+	exampletest.Run(func(t testing.TB) {
+		h := agltest.New(t)
+		agltest.Reply(h, implementer, Patch{})
+		agltest.Handle(h, reviewer, func(context.Context, *agltest.Turn) (Findings, error) {
+			h.Advance(time.Hour)
+			return Findings{}, nil
+		})
+		require.NoError(t, h.Start(job))
+		review := h.Journal()[2]
+		require.Equal(t, time.Hour, review.Ended.Sub(review.Started).Truncate(time.Minute))
+	})
+	// Output:
+}
+
+// release puts a question to a person, as a recorded function: the answer is
+// kept, and the question is not put again.
+func release(ask func(ctx context.Context, question string) (string, error)) *agl.Workflow[agl.None] {
+	return agl.NewWorkflow(agl.Spec{Name: "release", Version: 1, Roles: []agl.Role{implementer}},
+		func(ctx context.Context, run *agl.Run, _ agl.None) error {
+			var answer string
+			err := run.Do(ctx, agl.Func("ask", func(ctx context.Context, _ agl.World) (string, error) {
+				return ask(ctx, "Which version?")
+			}).Into(&answer))
+			if err != nil {
+				return err
+			}
+			return run.Step(ctx, implementer.Commit("release "+answer), agl.In("version", answer))
+		})
+}
+
+// A workflow that is made with what asks people is tested with a function that
+// answers.
+func Example_question() {
+	exampletest.Run(func(t testing.TB) {
+		h := agltest.New(t)
+		asked := 0
+		workflow := release(func(context.Context, string) (string, error) {
+			asked++
+			return "1.2.0", nil
+		})
+		agltest.Handle(h, implementer, func(_ context.Context, turn *agltest.Turn) (Patch, error) {
+			var version string
+			turn.Input("version", &version)
+			turn.WriteFile("VERSION", version)
+			if turn.Attempt == 1 {
+				turn.Crash()
+			}
+			return Patch{}, nil
+		})
+		require.ErrorIs(t, h.Start(workflow.With(agl.None{})), agltest.ErrCrashed)
+		require.NoError(t, h.Resume(workflow))
+		require.Equal(t, "1.2.0", h.Files()["VERSION"])
+		require.Equal(t, 1, asked)
+	})
+	// Output:
+}
+
+// With nobody there, the question fails, and the run can be resumed when
+// somebody is.
+func Example_unanswered() {
+	exampletest.Run(func(t testing.TB) {
+		h := agltest.New(t)
+		workflow := release(func(context.Context, string) (string, error) {
+			return "", agl.Unavailable.Errorf("", "nobody is there to answer")
+		})
+		require.ErrorIs(t, h.Start(workflow.With(agl.None{})), agl.Unavailable)
+		require.Empty(t, h.Agents())
+	})
+	// Output:
+}

@@ -1,0 +1,152 @@
+package agltest_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/agl"
+	"example.com/agl/agltest"
+)
+
+var silent = agl.Editor[agl.None]{Name: "silent", Model: "claude/opus", Prompt: "Change it."}
+
+// What is wrong with a test's scripts fails the test, and says what to do.
+func TestAHarnessFailsTheTestThatUsesItWrongly(t *testing.T) {
+	t.Parallel()
+	start := func(t testing.TB, h *agltest.Harness) error {
+		return h.Start(fix.With(params{Request: "crash on nil"}))
+	}
+	edits := func(h *agltest.Harness, handle func(turn *agltest.Turn)) {
+		agltest.Handle(h, editor, func(_ context.Context, turn *agltest.Turn) (patch, error) {
+			handle(turn)
+			return patch{}, nil
+		})
+		agltest.Reply(h, reader, findings{})
+	}
+	for name, c := range map[string]struct {
+		test func(t testing.TB, h *agltest.Harness)
+		want string
+	}{
+		"a role without a script": {func(t testing.TB, h *agltest.Harness) {
+			agltest.Reply(h, editor, patch{"done"})
+			require.ErrorContains(t, start(t, h), "no script")
+		}, `role "reader" has no script: call Reply or Handle; its step #1 in _base has the inputs summary="done"`},
+		"a reply too few": {func(t testing.TB, h *agltest.Harness) {
+			agltest.Reply(h, editor, patch{"done"})
+			agltest.Reply(h, reader, findings{[]string{"no"}})
+			require.Error(t, start(t, h))
+		}, `role "editor" has 1 reply and is asked for one more; its step #2 in _base has the inputs request="crash on nil", findings=["no"]`},
+		"a reply too many": {func(t testing.TB, h *agltest.Harness) {
+			agltest.Reply(h, editor, patch{"done"}, patch{"done too"})
+			agltest.Reply(h, reader, findings{})
+			require.NoError(t, start(t, h))
+		}, `reply 2 of 2 of role "editor" was never asked for`},
+		"a reply without a report": {func(t testing.TB, h *agltest.Harness) {
+			agltest.Reply(h, reader)
+		}, `Reply for role "reader" has no report, and the role reports a agltest_test.findings`},
+		"two scripts of a role": {func(t testing.TB, h *agltest.Harness) {
+			edits(h, func(*agltest.Turn) {})
+			agltest.Reply(h, editor, patch{})
+		}, `role "editor" is scripted by Handle already`},
+		"an input that is not there": {func(t testing.TB, h *agltest.Harness) {
+			edits(h, func(turn *agltest.Turn) { turn.Input("reqest", new(string)) })
+			require.Error(t, start(t, h))
+		}, `role "editor" has no input "reqest"; it has the inputs request="crash on nil", findings=[]`},
+		"an input of another type": {func(t testing.TB, h *agltest.Harness) {
+			edits(h, func(turn *agltest.Turn) { turn.Input("request", new(int)) })
+			require.Error(t, start(t, h))
+		}, `input "request" of role "editor" does not fit into a *int`},
+		"a tool that is not there": {func(t testing.TB, h *agltest.Harness) {
+			edits(h, func(turn *agltest.Turn) { turn.Call("grep", agl.None{}) })
+			require.Error(t, start(t, h))
+		}, `role "editor" has no tool "grep"; it has []`},
+		"a path out of the checkout": {func(t testing.TB, h *agltest.Harness) {
+			edits(h, func(turn *agltest.Turn) { turn.WriteFile("../x", "") })
+			require.Error(t, start(t, h))
+		}, `role "editor": write ../x: `},
+		"what only git can tell": {func(t testing.TB, h *agltest.Harness) {
+			edits(h, func(turn *agltest.Turn) { turn.WriteFile(".gitignore", "*.log\n") })
+			require.Error(t, start(t, h))
+		}, `use Options.Git`},
+		"a report of a role that has none": {func(t testing.TB, h *agltest.Harness) {
+			agltest.Handle(h, silent, func(_ context.Context, turn *agltest.Turn) (agl.None, error) {
+				turn.Report(patch{})
+				return agl.None{}, nil
+			})
+			wf := agl.NewWorkflow(agl.Spec{Name: "silent", Version: 1, Roles: []agl.Role{silent}},
+				func(ctx context.Context, run *agl.Run, _ agl.None) error { return run.Step(ctx, silent.Commit("x")) })
+			require.Error(t, h.Start(wf.With(agl.None{})))
+		}, `role "silent" reports nothing`},
+		"failures of the gate that are not asked for": {func(t testing.TB, h *agltest.Harness) {
+			edits(h, func(turn *agltest.Turn) { turn.WriteFile("x", "") })
+			h.VerifierFails("red", 2)
+			require.NoError(t, start(t, h))
+		}, `2 failures of the build gate were never asked for`},
+		"a crash point that is not there": {func(t testing.TB, h *agltest.Harness) {
+			edits(h, func(turn *agltest.Turn) { turn.WriteFile("x", "") })
+			h.CrashAt("_base step editor #9: commit")
+			require.NoError(t, start(t, h))
+		}, `never came to the crash point "_base step editor #9: commit"; those it passed:`},
+		"a replay of a run that has not ended": {func(t testing.TB, h *agltest.Harness) {
+			edits(h, func(turn *agltest.Turn) { turn.Crash() })
+			require.ErrorIs(t, start(t, h), agltest.ErrCrashed)
+			h.Replay(fix)
+		}, `Replay wants a run that has ended, and this one is interrupted`},
+		"a replay of a run that ended in a failure": {func(t testing.TB, h *agltest.Harness) {
+			agltest.Handle(h, editor, func(context.Context, *agltest.Turn) (patch, error) { return patch{}, errors.New("no") })
+			require.Error(t, start(t, h))
+			h.Replay(fix)
+		}, `the run ended in a recorded failure (step editor, record 1), which a resume tries again: there is nothing to replay`},
+		"files before there is a run": {func(t testing.TB, h *agltest.Harness) {
+			h.Files()
+		}, `there is no run "test"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			failures, _ := failing(t, func(t testing.TB) { c.test(t, agltest.New(t)) })
+			require.Contains(t, failures, c.want)
+		})
+	}
+}
+
+func TestAPanicIsAnErrorWithItsStackInTheLog(t *testing.T) {
+	t.Parallel()
+	hurt := agl.NewTool("hurt", "Hurts.", func(context.Context, agl.World, agl.None) (agl.None, error) { panic("in a tool") })
+	wf := agl.NewWorkflow(agl.Spec{Name: "panics", Version: 1, Roles: []agl.Role{editor.With(hurt)}},
+		func(ctx context.Context, run *agl.Run, _ agl.None) error {
+			if err := run.Step(ctx, editor.With(hurt).Commit("x").AllowEmpty()); err != nil {
+				return err
+			}
+			panic("in the workflow")
+		})
+	for name, c := range map[string]struct {
+		turn func(turn *agltest.Turn)
+		err  string
+		log  string
+	}{
+		"handler":  {func(*agltest.Turn) { panic("in a handler") }, "in a handler", "fails_test.go"},
+		"tool":     {func(turn *agltest.Turn) { turn.Say(turn.Call("hurt", agl.None{}).Text) }, "in the workflow", "in a tool"},
+		"workflow": {func(*agltest.Turn) {}, "in the workflow", "fails_test.go"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var err error
+			failures, logs := failing(t, func(t testing.TB) {
+				h := agltest.New(t)
+				agltest.Handle(h, editor, func(_ context.Context, turn *agltest.Turn) (patch, error) {
+					c.turn(turn)
+					return patch{}, nil
+				})
+				err = h.Start(wf.With(agl.None{}))
+			})
+			require.Empty(t, failures)
+			require.ErrorIs(t, err, agl.Internal)
+			require.ErrorContains(t, err, c.err)
+			require.Contains(t, logs, c.log)
+			require.Contains(t, logs, "goroutine")
+		})
+	}
+}

@@ -1,0 +1,203 @@
+package agltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+
+	"example.com/agl"
+	"example.com/agl/internal/intercept"
+	"example.com/agl/internal/mem"
+	"example.com/agl/internal/schedule"
+	"example.com/agl/ports"
+)
+
+// Options say what a harness is made of. The zero value is New's.
+type Options struct {
+	Label string            // of the run; empty: "test"
+	Files map[string]string // what the repository's first commit holds, by path
+	// Git uses a real repository in a temporary folder. The harness in memory
+	// is a hundred times quicker and knows files and folders; what it cannot
+	// tell apart from git (renames, modes, attributes, ignored files) fails the
+	// test, and asks for this.
+	Git bool
+	// Gate is the project's build command. It is never run: verdicts come from
+	// VerifierFails, or pass. Empty: "gate".
+	Gate string
+}
+
+// A Harness runs one workflow with scripted agents, over ports that are in
+// memory or in a temporary folder. It is safe for use by several goroutines,
+// and shares nothing with another harness.
+type Harness struct {
+	Label string // of the run
+
+	t       testing.TB
+	ordinal int // among the harnesses of its test
+	store   *mem.Store
+	clock   *mem.Clock
+	repo    repository
+
+	mu       sync.Mutex
+	scripts  map[string]*script // by role
+	started  map[step]*started
+	events   []agl.Event
+	agents   []string // that were started
+	lives    []*life  // the processes of the run, in order
+	crashAt  string   // where the next one dies
+	replays  int
+	silenced bool // what is left of scripts is nobody's fault
+	gate     gate
+}
+
+// New returns a harness in memory. What is wrong with the scripts is reported
+// to t, at the latest when t ends.
+func New(t testing.TB) *Harness {
+	t.Helper()
+	return Options{}.New(t)
+}
+
+// New returns a harness with these options.
+func (o Options) New(t testing.TB) *Harness {
+	t.Helper()
+	if o.Label == "" {
+		o.Label = "test"
+	}
+	if o.Gate == "" {
+		o.Gate = "gate"
+	}
+	h := &Harness{
+		Label: o.Label, t: t, ordinal: ordinal(t), store: &mem.Store{}, clock: mem.NewClock(),
+		scripts: map[string]*script{}, started: map[step]*started{},
+	}
+	h.gate = gate{command: o.Gate, found: map[ports.Verb]*finding{}}
+	if o.Git {
+		h.repo = newGitRepository(t, o.Files)
+	} else {
+		h.repo = newMemRepository(t, h.clock, o.Files)
+	}
+	t.Cleanup(h.finish)
+	return h
+}
+
+// Start runs the job from its beginning, as a process of its own would, and
+// returns what Engine.Start does.
+func (h *Harness) Start(job agl.Job, opts ...agl.StartOptions) error {
+	h.t.Helper()
+	_, err := h.live(process{mayCrash: true}, func(ctx context.Context, e *agl.Engine) error { return e.Start(ctx, h.Label, job, first(opts)) })
+	return err
+}
+
+// Resume goes on with the run in a fresh engine, as another process would, and
+// returns what Engine.Resume does.
+func (h *Harness) Resume(def agl.Definition, opts ...agl.ResumeOptions) error {
+	h.t.Helper()
+	_, err := h.live(process{mayCrash: true}, func(ctx context.Context, e *agl.Engine) error { return e.Resume(ctx, h.Label, def, first(opts)) })
+	return err
+}
+
+func first[T any](opts []T) *T {
+	if len(opts) == 0 {
+		return nil
+	}
+	return &opts[0]
+}
+
+// Plan says what a resume would do.
+func (h *Harness) Plan(def agl.Definition) (agl.Plan, error) {
+	h.t.Helper()
+	var plan agl.Plan
+	_, err := h.live(process{}, func(ctx context.Context, e *agl.Engine) (err error) {
+		plan, err = e.Plan(ctx, h.Label, def)
+		return err
+	})
+	return plan, err
+}
+
+// Engine returns a fresh engine over the harness's ports, for what the harness
+// has no method of its own for. It is closed when the test ends.
+func (h *Harness) Engine() *agl.Engine {
+	h.t.Helper()
+	e := h.engine(&life{h: h})
+	h.t.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// A process says how one process of the run is.
+type process struct {
+	yield    func() // called at every durable point; nil: yielder(1)
+	mayCrash bool   // CrashAt is about it
+	replays  bool   // it starts no agent
+}
+
+// live runs do with an engine of its own, as a process would.
+func (h *Harness) live(p process, do func(ctx context.Context, e *agl.Engine) error) (*life, error) {
+	h.t.Helper()
+	h.mu.Lock()
+	l := &life{h: h, replays: p.replays}
+	if p.mayCrash {
+		l.crashAt, h.crashAt = h.crashAt, ""
+	}
+	h.lives = append(h.lives, l)
+	h.mu.Unlock()
+	if p.yield == nil {
+		p.yield = yielder(1)
+	}
+	e := h.engine(l)
+	err := do(schedule.With(h.t.Context(), p.yield), e)
+	if closing := e.Close(); err == nil {
+		err = closing
+	}
+	switch {
+	case l.isDead():
+		h.store.Unlock() // as the system does with those of a dead process
+		if err == nil || errors.Is(err, ErrCrashed) {
+			return l, ErrCrashed
+		}
+		return l, fmt.Errorf("%w; the workflow returned: %w", ErrCrashed, err)
+	case l.crashAt != "":
+		h.t.Errorf("agltest: the run never came to the crash point %q; those it passed:\n%s", l.crashAt, l.list())
+	case errors.Is(err, mem.ErrUnsupported):
+		h.t.Errorf("agltest: %v", err)
+	}
+	return l, err
+}
+
+func (h *Harness) engine(l *life) *agl.Engine {
+	h.t.Helper()
+	workspaces, history := h.repo.open(h.t)
+	set := intercept.Wrap(ports.Set{
+		Store: h.store, Workspaces: workspaces, History: history, Verifier: verifier{h, l}, Clock: h.clock,
+		// For every model: no vendor's program can be reached from here.
+		Agents: map[string]ports.Agent{ports.AnyProvider: mem.Agent(func(ctx context.Context, task ports.Task, emit func(ports.AgentEvent)) (ports.Outcome, error) {
+			return h.play(ctx, l, task, emit)
+		})},
+	}, l.around)
+	e, err := agl.New(set, &agl.Options{Events: l.observe, Logger: slog.New(testLog{h.t})})
+	if err != nil {
+		h.t.Fatalf("agltest: %v", err)
+	}
+	return e
+}
+
+// finish reports replies that nobody asked for.
+func (h *Harness) finish() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.silenced || h.t.Failed() || h.t.Skipped() {
+		return // there is a better reason
+	}
+	for _, role := range slices.Sorted(maps.Keys(h.scripts)) {
+		if s := h.scripts[role]; s.next < s.replies {
+			h.t.Errorf("agltest: reply %d of %d of role %q was never asked for", s.next+1, s.replies, role)
+		}
+	}
+	if h.gate.red > 0 {
+		h.t.Errorf("agltest: %d failures of the build gate were never asked for", h.gate.red)
+	}
+}

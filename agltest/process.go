@@ -1,0 +1,138 @@
+package agltest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"example.com/agl"
+)
+
+// mayRunAgain is set by Main: the test binary can be started once more.
+var mayRunAgain atomic.Bool
+
+// Main runs a package's tests, and lets Replay resume runs in a new process,
+// too: the same binary, which runs the same test again up to that Replay.
+//
+//	func TestMain(m *testing.M) { agltest.Main(m) }
+func Main(m *testing.M) {
+	mayRunAgain.Store(true)
+	m.Run()
+}
+
+// envReplay names the file that tells a process to replay another one's run.
+const envReplay = "AGLTEST_REPLAY"
+
+// A handover is what a process that replays a run is given.
+type handover struct {
+	Test  string          `json:"test"`
+	Nth   [2]int          `json:"nth"` // the how manieth harness of its test, and Replay of that
+	Store []byte          `json:"store"`
+	Repo  json.RawMessage `json:"repo"`
+
+	file string
+}
+
+// child returns what this process was started to replay, or nil.
+var child = sync.OnceValue(func() *handover {
+	file := os.Getenv(envReplay)
+	if file == "" {
+		return nil
+	}
+	doc, err := os.ReadFile(file)
+	h := &handover{file: file}
+	if err == nil {
+		err = json.Unmarshal(doc, h)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("agltest: %s: %v", envReplay, err))
+	}
+	return h
+})
+
+// replayElsewhere resumes the run in a new process.
+func (h *Harness) replayElsewhere(nth [2]int) error {
+	if !mayRunAgain.Load() {
+		return nil
+	}
+	exported, err := h.store.Export()
+	if err != nil {
+		return err
+	}
+	repo, err := h.repo.export()
+	if err != nil {
+		return err
+	}
+	doc, err := json.Marshal(handover{Test: h.t.Name(), Nth: nth, Store: exported, Repo: repo})
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(h.t.TempDir(), "run.json")
+	if err := os.WriteFile(file, doc, 0o600); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(h.t.Context(), os.Args[0], "-test.run="+exactly(h.t.Name()), "-test.count=1")
+	cmd.Env = append(os.Environ(), envReplay+"="+file)
+	out, failed := cmd.CombinedOutput()
+	answer, err := os.ReadFile(file + ".answer")
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("the test did not come to this Replay there (%v):\n%s", failed, out)
+	case err != nil:
+		return err
+	case len(answer) > 0:
+		return errors.New(string(answer))
+	}
+	return nil
+}
+
+// exactly is a pattern of -test.run for one test.
+func exactly(name string) string {
+	parts := strings.Split(name, "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	return strings.Join(parts, "/")
+}
+
+// made counts the harnesses of each test that runs, by its name: that is how
+// a new process finds the one that it is about.
+var made sync.Map
+
+// ordinal returns the how manieth harness of its test the next is.
+func ordinal(t testing.TB) int {
+	n, _ := made.LoadOrStore(t.Name(), new(atomic.Int64))
+	t.Cleanup(func() { made.Delete(t.Name()) })
+	return int(n.(*atomic.Int64).Add(1))
+}
+
+// replay resumes the run that was handed over and ends the test, if this is
+// the Replay that it is about.
+func (in *handover) replay(h *Harness, def agl.Definition, nth [2]int) {
+	h.t.Helper()
+	if in.Test != h.t.Name() || in.Nth != nth {
+		return
+	}
+	err := h.store.Import(in.Store)
+	if err == nil {
+		err = h.repo.restore(in.Repo)
+	}
+	if err == nil {
+		err = h.replay(def, h.journal().Run, order{seed: 1})
+	}
+	if failed := os.WriteFile(in.file+".answer", []byte(message(err)), 0o600); failed != nil {
+		h.t.Errorf("agltest: %v", failed)
+	}
+	h.mu.Lock()
+	h.silenced = true
+	h.mu.Unlock()
+	h.t.SkipNow()
+}
