@@ -24,10 +24,11 @@ type Workspaces interface {
 	// Attach returns the worktrees of one run, whose lock the caller holds.
 	Attach(ctx context.Context, label string, lock Lock) (Worktrees, error)
 
-	// Salvaged lists what was salvaged in a run, in order of number.
+	// Salvaged lists what was salvaged in a run, in order of number. A number
+	// is never given again.
 	Salvaged(ctx context.Context, label string) ([]Salvage, error)
 	// WriteSalvage writes what salvage n holds into dir, which must be absent
-	// or empty, byte for byte.
+	// or empty, byte for byte. If there is no such salvage, it is NotFound.
 	WriteSalvage(ctx context.Context, label string, n int, dir string) error
 	// DropSalvage gives up salvage n for good.
 	DropSalvage(ctx context.Context, label string, n int) error
@@ -46,19 +47,23 @@ type Worktrees interface {
 	Identity(ctx context.Context) (string, error)
 	// Open returns the checkout of place, its branch at head. It makes what is
 	// missing, the branch included, and rebuilds a half-made or stale one of
-	// its own. A checkout that exists is returned as it is.
+	// its own. A checkout that exists is returned as it is. A branch that is
+	// elsewhere is Conflicted, naming both; an unknown head is NotFound.
 	Open(ctx context.Context, place Place, head string) (Workspace, error)
 	// Exists reports whether the checkout of a namespace has been made.
 	Exists(ctx context.Context, namespace string) (bool, error)
 	// Move moves a branch from commit old to commit new, or makes it if old is
-	// "", durably. A branch that is not at old is Conflicted, naming both.
+	// "", durably. One that is at new already is no error; one that is not at
+	// old is Conflicted, naming both. An unknown commit is NotFound.
 	Move(ctx context.Context, branch, old, new string) error
 	// Keep holds a commit, under a name of letters, digits, '.', '_' and '-',
-	// so that it stays reachable until Clear. Durable.
+	// so that it stays reachable until Clear. Durable. A name that holds
+	// another commit is Conflicted.
 	Keep(ctx context.Context, name, commit string) error
 	// Clear removes the run's checkouts, the branches given (by the value each
-	// is expected at) and the kept commits; it leaves salvage alone. It may be
-	// called again after it was killed. A branch that is elsewhere is
+	// is expected at) and the kept commits; it leaves salvage alone, and adds
+	// to it what is in a checkout and in no commit. It may be called again
+	// after it was killed. A branch that is elsewhere is
 	// Conflicted, naming it, before anything is removed.
 	Clear(ctx context.Context, branches map[string]string) (Cleared, error)
 }
