@@ -12,8 +12,8 @@ type Event struct {
 }
 
 // A Happening is what an Event tells. The set is closed: Began, Activity,
-// Text, UsageSeen, Hit, Missed, Ended, Gated, WasSalvaged, Noted, RunBegan and
-// RunEnded.
+// Text, UsageSeen, Hit, Missed, Ended, Gated, Opened, Waits, Met, WasSalvaged,
+// Noted, RunBegan and RunEnded.
 type Happening interface{ happening() }
 
 type (
@@ -53,6 +53,17 @@ type (
 	// WasSalvaged tells that something was kept before a checkout was put
 	// back.
 	WasSalvaged struct{ Salvage Salvage }
+	// Opened tells that a worktree was opened, from the namespace Parent.
+	Opened struct{ Parent, Base string }
+	// Waits tells that a verb waits until one of the namespace For has ended.
+	Waits struct{ For string }
+	// Met tells that a landing met a conflict, or a red gate, and that it is
+	// about to be resolved.
+	Met struct {
+		Attempt int
+		Paths   []ConflictPath
+		Verdict *Verdict // nil: the gate did not run
+	}
 	// Noted is something a person should know.
 	Noted struct{ Text string }
 )
@@ -68,4 +79,7 @@ func (UsageSeen) happening()   {}
 func (Ended) happening()       {}
 func (Gated) happening()       {}
 func (WasSalvaged) happening() {}
+func (Opened) happening()      {}
+func (Waits) happening()       {}
+func (Met) happening()         {}
 func (Noted) happening()       {}

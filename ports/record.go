@@ -21,9 +21,17 @@ const (
 
 // The structural kinds: never walked.
 const (
-	KindOpened     RecordKind = "opened" // a worktree
+	KindOpened     RecordKind = "opened" // a worktree: Namespace, Parent, and its base as Head
 	KindSuperseded RecordKind = "superseded"
 	KindEnd        RecordKind = "end" // the run ended
+)
+
+// The supporting kinds: what a verb found out or bought on the way, and would
+// use again. Never walked.
+const (
+	KindGreen   RecordKind = "green"   // the gate passed on a tree
+	KindAttempt RecordKind = "attempt" // a landing met a conflict or a red gate
+	KindFix     RecordKind = "fix"     // an agent worked in the checkout of a landing
 )
 
 // Ordered reports whether records of this kind have a position in their
@@ -52,7 +60,9 @@ type Record struct {
 	Before string `json:"before"` // the namespace's head when it was called
 	Head   string `json:"head"`   // and after it
 	Called int    `json:"called"` // the highest Seq of the run when it was called
-	Retry  int    `json:"retry"`  // the Seq of the failure that this supersedes; 0 if none
+	// Retry is the Seq of the record that this one supersedes, and whose place it
+	// takes: of a failure, or of a landing that is made again; 0 if none.
+	Retry int `json:"retry"`
 
 	Model   Model     `json:"model,omitempty"`
 	Ending  string    `json:"ending,omitempty"` // commit, discard, read
@@ -61,11 +71,24 @@ type Record struct {
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended"`
 
+	Parent     string      `json:"parent,omitempty"`     // of KindOpened: the namespace that the worktree is opened from
+	Landing    *Landing    `json:"landing,omitempty"`    // of KindLanding, and of what belongs to one
 	Superseded *Superseded `json:"superseded,omitempty"` // of KindSuperseded
 }
 
 // Moved reports whether the record moved its namespace's branch.
 func (r *Record) Moved() bool { return r.Head != r.Before }
+
+// A Landing is what a landing did to its parent.
+type Landing struct {
+	Into   string `json:"into"`   // the parent's namespace
+	Before string `json:"before"` // the parent's head when it was called
+	After  string `json:"after"`  // and after it: Before if nothing was landed
+	Child  string `json:"child"`  // the child's head, which was landed
+}
+
+// Moved reports whether the landing moved its parent's branch.
+func (l *Landing) Moved() bool { return l != nil && l.After != l.Before }
 
 // A Term is one part of what a record's key is made of.
 type Term struct {
@@ -78,7 +101,8 @@ type Term struct {
 // because of it.
 type Superseded struct {
 	Records []int  `json:"records"`
-	Why     string `json:"why"` // rebuy, retry
+	Again   []int  `json:"again,omitempty"` // landings among Records that are only to be made again, in their place
+	Why     string `json:"why"`             // rebuy, retry
 	Moves   []Move `json:"moves"`
 }
 

@@ -43,8 +43,21 @@ type Journal struct {
 // A ConflictPath is one path two sides do not agree on.
 type ConflictPath struct {
 	Path string `json:"path"`
-	Kind string `json:"kind"` // content, add/add, delete/modify, rename, mode, submodule, ignored
+	Kind string `json:"kind"` // one of the conflict kinds
+	Note string `json:"note"` // where in it, or which other path it is about; may be empty
 }
+
+// The kinds of conflict.
+const (
+	ConflictContent      = "content"
+	ConflictAddAdd       = "add/add"
+	ConflictDeleteModify = "delete/modify"
+	ConflictRename       = "rename"    // a rename against another, or against a deletion
+	ConflictMode         = "mode"      // of type or permission: a link where a file was, a file where a folder is needed
+	ConflictSubmodule    = "submodule" // both sides moved it
+	ConflictOverwrite    = "would-overwrite-ignored"
+	ConflictMarkers      = "markers" // a resolution has conflict markers left
+)
 
 // A Status is a run at one instant, for views. It is never changed after it
 // was made.
@@ -57,10 +70,12 @@ type Status struct {
 // A NamespaceStatus is what one namespace is doing.
 type NamespaceStatus struct {
 	Namespace string
+	Parent    string     // "" for Base
 	Verb      RecordKind // what runs now; "" when nothing does
 	Name      string     // the role or the call
 	Ordinal   int
 	Activity  string // its last activity
+	Waiting   string // the namespace whose verb it waits for; "" while it does not wait
 	Since     time.Time
 	Records   int // how many it has
 	Usage     Usage

@@ -101,11 +101,12 @@ type Reaper interface {
 	Reap(ctx context.Context, entry string) ([]string, error)
 }
 
-// A Set is every port, implemented. Integrator (landing) and Terminal (people)
-// join it with their features.
+// A Set is every port, implemented. Terminal (people) joins it with its
+// feature.
 type Set struct {
 	Store      Store
 	Workspaces Workspaces
+	Integrator Integrator
 	History    History
 	Verifier   Verifier
 	Clock      Clock

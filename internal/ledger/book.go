@@ -20,6 +20,8 @@ type Book struct {
 	entries    []*Entry       // by Seq-1
 	texts      map[string]int // a term's digest → the Seq of the record that holds its text
 	superseded map[int]bool
+	again      map[int]bool      // of the superseded: landings that are made again in their place
+	heads      map[string]string // namespace → the commit that its live records leave its branch at; nil: to be found anew
 	spent      ports.Usage
 }
 
@@ -28,11 +30,12 @@ type Book struct {
 type Entry struct {
 	ports.Record
 	large bool
+	place int // orders the records of a namespace: its Seq, or the place of the one it retries
 }
 
 func newBook(store ports.Store, run Run) *Book {
 	return &Book{
-		Run: run, store: store, texts: map[string]int{}, superseded: map[int]bool{},
+		Run: run, store: store, texts: map[string]int{}, superseded: map[int]bool{}, again: map[int]bool{},
 		spent: ports.Usage{Complete: true},
 	}
 }
@@ -100,23 +103,105 @@ func (b *Book) hold(r *ports.Record, large bool) {
 			b.texts[t.Digest] = r.Seq
 		}
 	}
-	e := &Entry{Record: *r, large: large}
+	e := &Entry{Record: *r, large: large, place: r.Seq}
 	e.Terms = nil
 	if large {
 		e.Value = nil
 	}
 	b.entries = append(b.entries, e)
-	if r.Kind == ports.KindStep {
+	if r.Kind == ports.KindStep || r.Kind == ports.KindFix {
 		b.spent = b.spent.Add(r.Usage)
 	}
-	if r.Retry != 0 {
+	if r.Retry > 0 && r.Retry < r.Seq {
 		b.superseded[r.Retry] = true
+		delete(b.again, r.Retry)
+		e.place = b.entries[r.Retry-1].place
 	}
 	if r.Superseded != nil {
 		for _, seq := range r.Superseded.Records {
 			b.superseded[seq] = true
+			delete(b.again, seq)
+		}
+		for _, seq := range r.Superseded.Again {
+			b.again[seq] = true
+		}
+		b.heads = nil
+	}
+	if b.heads != nil {
+		b.moveHeads(e)
+	}
+}
+
+// moveHeads applies a live record to the heads.
+func (b *Book) moveHeads(e *Entry) {
+	switch {
+	case e.Kind == ports.KindOpened:
+		b.heads[e.Namespace] = e.Head
+	case !e.Kind.Ordered():
+	case e.Moved():
+		b.heads[e.Namespace] = e.Head
+	case e.Landing.Moved():
+		b.heads[e.Landing.Into] = e.Landing.After
+	}
+}
+
+// Head returns the commit that the live records of a namespace, and the live
+// landings into it, leave its branch at.
+func (b *Book) Head(namespace string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.heads == nil {
+		b.heads = map[string]string{ports.Base: b.Run.Base}
+		for _, e := range b.entries {
+			if !b.superseded[e.Seq] {
+				b.moveHeads(e)
+			}
 		}
 	}
+	return b.heads[namespace]
+}
+
+// Opened returns the live record of a worktree's opening, or nil.
+func (b *Book) Opened(namespace string) *Entry {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range slices.Backward(b.entries) {
+		if e.Kind == ports.KindOpened && e.Namespace == namespace && !b.superseded[e.Seq] {
+			return e
+		}
+	}
+	return nil
+}
+
+// Namespaces returns every namespace that the run has or had, Base first, in
+// the order of their first opening.
+func (b *Book) Namespaces() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all, seen := []string{ports.Base}, map[string]bool{ports.Base: true}
+	for _, e := range b.entries {
+		if e.Kind == ports.KindOpened && !seen[e.Namespace] {
+			seen[e.Namespace] = true
+			all = append(all, e.Namespace)
+		}
+	}
+	return all
+}
+
+// Support returns the newest supporting record of a kind and key of a
+// namespace that was written after record after, or nil.
+func (b *Book) Support(kind ports.RecordKind, namespace, key string, after int) *Entry {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range slices.Backward(b.entries) {
+		if e.Seq <= after {
+			break
+		}
+		if e.Kind == kind && e.Key == key && e.Namespace == namespace {
+			return e
+		}
+	}
+	return nil
 }
 
 // Append gives the record the run's next number and writes it, durably. When
@@ -155,13 +240,33 @@ func (b *Book) Last() int {
 func (b *Book) Live(namespace string) []*Entry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var live []*Entry
+	return b.ordered(namespace, func(seq int) bool { return !b.superseded[seq] })
+}
+
+// Places returns the live ordered records of a namespace, and, at their place
+// among them, the landings that are to be made again: of these Again is true.
+func (b *Book) Places(namespace string) []*Entry {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.ordered(namespace, func(seq int) bool { return !b.superseded[seq] || b.again[seq] })
+}
+
+// Again reports whether a record is of a landing that is to be made again.
+func (b *Book) Again(seq int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.again[seq]
+}
+
+func (b *Book) ordered(namespace string, keep func(seq int) bool) []*Entry {
+	var list []*Entry
 	for _, e := range b.entries {
-		if e.Kind.Ordered() && !b.superseded[e.Seq] && (namespace == "" || e.Namespace == namespace) {
-			live = append(live, e)
+		if e.Kind.Ordered() && keep(e.Seq) && (namespace == "" || e.Namespace == namespace) {
+			list = append(list, e)
 		}
 	}
-	return live
+	slices.SortStableFunc(list, func(a, b *Entry) int { return a.place - b.place })
+	return list
 }
 
 // Entries returns all records, superseded and structural ones included.
@@ -279,5 +384,6 @@ const (
 func (b *Book) Unwritten(r *ports.Record) *Entry {
 	e := &Entry{Record: *r}
 	e.Seq = b.Last() + 1
+	e.place = e.Seq
 	return e
 }

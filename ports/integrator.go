@@ -1,0 +1,72 @@
+package ports
+
+import "context"
+
+// An Integrator lands commits in the checkout of another branch. It merges
+// there without committing, holds the merge while a gate runs or a conflict is
+// resolved, and makes the commit of exactly the tree it is told. It moves no
+// branch.
+//
+// A held merge is git's own unfinished one: a person who looks into the
+// checkout sees what they know. It outlives the process. Workspace.PutBack
+// ends it, and salvages what is in it.
+type Integrator interface {
+	// Merge merges spec.Theirs into a checkout that stands clean at spec.Head;
+	// one that does not is Conflicted. The checkout holds the merge then, unless
+	// the result is Blocked.
+	Merge(ctx context.Context, ws Workspace, spec MergeSpec) (Merge, error)
+	// Held says what a checkout holds of spec's merge.
+	Held(ctx context.Context, ws Workspace, spec MergeSpec) (Hold, error)
+	// Resolve takes what is in a checkout that holds spec's merge as its
+	// resolution: the paths that were in conflict, every tracked path, and every
+	// file that was added are staged. The result has Conflicts again where paths
+	// are unmerged or markers are left in those that were in conflict.
+	Resolve(ctx context.Context, ws Workspace, spec MergeSpec, were []ConflictPath) (Merge, error)
+	// Settle makes index and files those of tree, in a checkout that holds a
+	// merge, which it goes on to hold. What would be lost is salvaged first.
+	Settle(ctx context.Context, ws Workspace, tree, reason string) (PutBack, error)
+	// Snapshot returns a commit, on no ref, of the files in a checkout that
+	// holds a merge, unmerged ones as they are. Its objects are durable.
+	Snapshot(ctx context.Context, ws Workspace, spec CommitSpec) (string, error)
+	// Restore makes the files of a checkout that holds a merge those of a
+	// snapshot; what is unmerged stays so. What would be lost is salvaged first.
+	Restore(ctx context.Context, ws Workspace, snapshot, reason string) (PutBack, error)
+	// Commit makes the merge commit of exactly tree, its parents spec.Head and
+	// spec.Theirs. Its objects are durable; no ref is moved, and the checkout is
+	// as it was.
+	Commit(ctx context.Context, spec MergeSpec, tree string, commit CommitSpec) (Commit, error)
+	// Conclude ends the merge that a checkout holds after its branch was moved
+	// to the merge's commit, and makes the checkout stand there. What else is in
+	// it is salvaged. It may be repeated.
+	Conclude(ctx context.Context, ws Workspace, commit, reason string) (PutBack, error)
+}
+
+// A MergeSpec says what is to be landed where.
+type MergeSpec struct {
+	Head   string // the commit that the checkout and its branch are at
+	Theirs string // the commit to land
+	Branch string // the short name of the branch it is on, for the message
+	Into   string // the short name of the checkout's branch, for the message
+}
+
+// A Merge is what merging came to.
+type Merge struct {
+	Tree      string         // the id of the merged tree; "" where there are Conflicts
+	Conflicts []ConflictPath // sorted by path
+	// Blocked tells that the conflicts are paths in the checkout, ignored or
+	// untracked, that would be overwritten: nothing was merged and there is no
+	// hold.
+	Blocked bool
+	Message string // git's own for this merge, without comment lines
+}
+
+// A Hold is what a checkout holds.
+type Hold string
+
+// The holds.
+const (
+	HoldNone     Hold = ""         // no merge: it may be clean or not
+	HoldPristine Hold = "pristine" // the merge that was asked about, as Merge left it
+	HoldEdited   Hold = "edited"   // that merge, and something was done in it since
+	HoldOther    Hold = "other"    // another merge, or another unfinished operation
+)
