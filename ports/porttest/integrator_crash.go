@@ -61,7 +61,8 @@ var crashRules = []rule[*landsite]{{
 	"a recorded landing is finished",
 	"Another process finishes a landing whose commit was made: it moves the branch, if the first did not, and concludes; what else is there is salvaged.",
 	func(c *check, s *landsite) {
-		for i, l := range []*landing{s.apart(c), s.again(c)} {
+		for i, meet := range []func(*landsite, *check) *landing{(*landsite).apart, (*landsite).again} {
+			l := meet(s, c)
 			m := l.merge(c)
 			want := mergedFiles
 			if m.Tree == "" {
@@ -84,9 +85,7 @@ var crashRules = []rule[*landsite]{{
 			}
 			l.holdsSalvage(c, done.Salvage.N, with(want, "built/out", "of the gate\n"))
 			l.conclude(c, made.ID)
-			if i == 0 {
-				s = l.landsite
-			}
+			s = l.landsite
 		}
 	},
 }, {
