@@ -208,7 +208,7 @@ func (h *Harness) boughtTwice(first *life, powerCut bool) []string {
 // branch.
 func (h *Harness) reachable() error {
 	h.t.Helper()
-	_, history := h.repo.open(h.t)
+	_, _, history := h.repo.open(h.t)
 	j := h.journal()
 	for _, r := range j.Records {
 		if r.Namespace != ports.Base {

@@ -176,9 +176,9 @@ func (h *Harness) live(p process, do func(ctx context.Context, e *agl.Engine) er
 
 func (h *Harness) engine(l *life) *agl.Engine {
 	h.t.Helper()
-	workspaces, history := h.repo.open(h.t)
+	workspaces, integrator, history := h.repo.open(h.t)
 	set := intercept.Wrap(ports.Set{
-		Store: h.store, Workspaces: workspaces, History: history, Verifier: verifier{h, l}, Clock: h.clock,
+		Store: h.store, Workspaces: workspaces, Integrator: integrator, History: history, Verifier: verifier{h, l}, Clock: h.clock,
 		// For every model: no vendor's program can be reached from here.
 		Agents: map[string]ports.Agent{ports.AnyProvider: mem.Agent(func(ctx context.Context, task ports.Task, emit func(ports.AgentEvent)) (ports.Outcome, error) {
 			return h.play(ctx, l, task, emit)

@@ -19,7 +19,7 @@ import (
 // A repository is where a harness's runs work.
 type repository interface {
 	// open returns the ports of a new process.
-	open(t testing.TB) (ports.Workspaces, ports.History)
+	open(t testing.TB) (ports.Workspaces, ports.Integrator, ports.History)
 	// files returns what a commit holds.
 	files(t testing.TB, commit string) map[string]string
 	// log returns the commits from base, without it, to head, the oldest first.
@@ -48,8 +48,8 @@ func newMemRepository(t testing.TB, clock ports.Clock, files map[string]string) 
 	return &memRepository{r, clock}
 }
 
-func (r *memRepository) open(testing.TB) (ports.Workspaces, ports.History) {
-	return r.Repository, r.Repository
+func (r *memRepository) open(testing.TB) (ports.Workspaces, ports.Integrator, ports.History) {
+	return r.Repository, r.Repository.Integrator(), r.Repository
 }
 
 func (r *memRepository) files(_ testing.TB, commit string) map[string]string {
@@ -111,13 +111,13 @@ func newGitRepository(t testing.TB, files map[string]string) *gitRepository {
 	}
 }
 
-func (r *gitRepository) open(t testing.TB) (ports.Workspaces, ports.History) {
+func (r *gitRepository) open(t testing.TB) (ports.Workspaces, ports.Integrator, ports.History) {
 	t.Helper()
 	repo, err := git.Open(t.Context(), git.Options{Repo: r.repo.Dir, Trees: r.trees, SalvageDir: r.salvage, Env: r.repo.Env})
 	if err != nil {
 		t.Fatalf("agltest: %v", err)
 	}
-	return repo, repo
+	return repo, nil, repo
 }
 
 func (r *gitRepository) files(_ testing.TB, commit string) map[string]string {

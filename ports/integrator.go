@@ -5,39 +5,54 @@ import "context"
 // An Integrator lands commits in the checkout of another branch. It merges
 // there without committing, holds the merge while a gate runs or a conflict is
 // resolved, and makes the commit of exactly the tree it is told. It moves no
-// branch.
+// branch. Checkouts are those of the repository's Workspaces; different ones
+// may be landed in at once.
 //
 // A held merge is git's own unfinished one: a person who looks into the
 // checkout sees what they know. It outlives the process. Workspace.PutBack
-// ends it, and salvages what is in it.
+// ends it, and salvages what was done in it: one that is as Merge left it can
+// be made again, and leaves no salvage. Workspace.Commit rejects a checkout
+// that holds one.
+//
+// An unknown commit or tree is NotFound, and what is no full id Invalid. A call
+// that fails has changed nothing, or can be made again.
 type Integrator interface {
 	// Merge merges spec.Theirs into a checkout that stands clean at spec.Head;
-	// one that does not is Conflicted. The checkout holds the merge then, unless
-	// the result is Blocked.
+	// one that does not, or that holds a merge, is Conflicted. The checkout holds
+	// the merge then, unless the result is Blocked. The branch may be behind
+	// Theirs, and is not fast-forwarded; Theirs that Head contains already is
+	// Invalid.
 	Merge(ctx context.Context, ws Workspace, spec MergeSpec) (Merge, error)
-	// Held says what a checkout holds of spec's merge.
+	// Held says what a checkout holds of spec's merge. It changes nothing.
 	Held(ctx context.Context, ws Workspace, spec MergeSpec) (Hold, error)
 	// Resolve takes what is in a checkout that holds spec's merge as its
 	// resolution: the paths that were in conflict, every tracked path, and every
-	// file that was added are staged. The result has Conflicts again where paths
-	// are unmerged or markers are left in those that were in conflict.
+	// file that was added are staged. The result has Conflicts again where
+	// markers are left in paths that were in conflict (ConflictMarkers, noting
+	// the line), and where paths are unmerged that are not among those: these
+	// stay as they are. The files are not changed. A checkout that does not hold
+	// spec's merge is Conflicted.
 	Resolve(ctx context.Context, ws Workspace, spec MergeSpec, were []ConflictPath) (Merge, error)
 	// Settle makes index and files those of tree, in a checkout that holds a
-	// merge, which it goes on to hold. What would be lost is salvaged first.
+	// merge, which it goes on to hold. What would be lost is salvaged first. A
+	// checkout that holds none is Conflicted.
 	Settle(ctx context.Context, ws Workspace, tree, reason string) (PutBack, error)
 	// Snapshot returns a commit, on no ref, of the files in a checkout that
-	// holds a merge, unmerged ones as they are. Its objects are durable.
+	// holds a merge, unmerged ones as they are. Its objects are durable; the
+	// checkout is as it was. A checkout that holds no merge is Conflicted.
 	Snapshot(ctx context.Context, ws Workspace, spec CommitSpec) (string, error)
 	// Restore makes the files of a checkout that holds a merge those of a
 	// snapshot; what is unmerged stays so. What would be lost is salvaged first.
+	// A checkout that holds no merge is Conflicted.
 	Restore(ctx context.Context, ws Workspace, snapshot, reason string) (PutBack, error)
 	// Commit makes the merge commit of exactly tree, its parents spec.Head and
-	// spec.Theirs. Its objects are durable; no ref is moved, and the checkout is
-	// as it was.
+	// spec.Theirs, also where tree is that of spec.Head (Empty). Its objects are
+	// durable; no ref is moved, and the checkout is as it was.
 	Commit(ctx context.Context, spec MergeSpec, tree string, commit CommitSpec) (Commit, error)
 	// Conclude ends the merge that a checkout holds after its branch was moved
 	// to the merge's commit, and makes the checkout stand there. What else is in
-	// it is salvaged. It may be repeated.
+	// it is salvaged. It may be repeated. A branch that is not at commit is
+	// Conflicted.
 	Conclude(ctx context.Context, ws Workspace, commit, reason string) (PutBack, error)
 }
 

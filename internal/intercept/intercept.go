@@ -26,6 +26,9 @@ func Wrap(set ports.Set, around Func) ports.Set {
 	i := interceptor(around)
 	set.Store = store{set.Store, i}
 	set.Workspaces = workspaces{set.Workspaces, i}
+	if set.Integrator != nil {
+		set.Integrator = integrator{set.Integrator, i}
+	}
 	set.History = history{set.History, i}
 	set.Verifier = verifier{set.Verifier, i}
 	if set.Reaper != nil {

@@ -14,6 +14,7 @@ import (
 // An archive is a repository as bytes. Contents are kept once each.
 type archive struct {
 	Blobs     map[string][]byte           `json:"blobs"`
+	Trees     map[string]archivedTree     `json:"trees"`
 	Commits   map[string]archivedCommit   `json:"commits"`
 	Branches  map[string]string           `json:"branches"`
 	Kept      map[string]string           `json:"kept"`
@@ -26,11 +27,11 @@ type archive struct {
 type archivedTree map[string]string
 
 type archivedCommit struct {
-	Tree     archivedTree `json:"tree"`
-	Parents  []string     `json:"parents"`
-	Message  []byte       `json:"message"` // may be no UTF-8
-	Identity []byte       `json:"identity"`
-	Date     time.Time    `json:"date"`
+	Tree     string    `json:"tree"`
+	Parents  []string  `json:"parents"`
+	Message  []byte    `json:"message"` // may be no UTF-8
+	Identity []byte    `json:"identity"`
+	Date     time.Time `json:"date"`
 }
 
 type archivedRescue struct {
@@ -41,12 +42,23 @@ type archivedRescue struct {
 }
 
 type archivedCheckout struct {
-	Label     string       `json:"label"`
-	Namespace string       `json:"namespace"`
-	Branch    string       `json:"branch"`
-	Index     archivedTree `json:"index"`
-	Files     archivedTree `json:"files"`
-	Log       []string     `json:"log"`
+	Label     string        `json:"label"`
+	Namespace string        `json:"namespace"`
+	Branch    string        `json:"branch"`
+	Index     archivedTree  `json:"index"`
+	Files     archivedTree  `json:"files"`
+	Log       []string      `json:"log"`
+	Hold      *archivedHold `json:"hold"`
+}
+
+type archivedHold struct {
+	Head      string               `json:"head"`
+	Theirs    string               `json:"theirs"`
+	Branch    string               `json:"branch"`
+	Into      string               `json:"into"`
+	Made      archivedTree         `json:"made"`
+	Conflicts []ports.ConflictPath `json:"conflicts"`
+	Unmerged  map[string]bool      `json:"unmerged"`
 }
 
 // Export returns the whole repository, checkouts and salvage included, for
@@ -58,11 +70,14 @@ func (r *Repository) Export() ([]byte, error) {
 		return nil, r.unfit
 	}
 	a := archive{
-		Blobs: map[string][]byte{}, Commits: map[string]archivedCommit{}, Branches: r.branches, Kept: r.kept,
+		Blobs: map[string][]byte{}, Trees: map[string]archivedTree{}, Commits: map[string]archivedCommit{}, Branches: r.branches, Kept: r.kept,
 		Salvage: map[string][]archivedRescue{}, Numbered: r.numbered, Checkouts: map[string]archivedCheckout{},
 	}
+	for id, tree := range r.objects {
+		a.Trees[id] = a.pack(tree)
+	}
 	for id, c := range r.commits {
-		a.Commits[id] = archivedCommit{a.pack(c.tree), c.parents, []byte(c.message), []byte(c.identity), c.date}
+		a.Commits[id] = archivedCommit{c.tree.id(), c.parents, []byte(c.message), []byte(c.identity), c.date}
 	}
 	for label, list := range r.salvage {
 		for _, s := range list {
@@ -70,7 +85,11 @@ func (r *Repository) Export() ([]byte, error) {
 		}
 	}
 	for key, w := range r.trees {
-		a.Checkouts[key] = archivedCheckout{w.label, w.namespace, w.branch, a.pack(w.index), a.pack(w.files), w.log}
+		c := archivedCheckout{w.label, w.namespace, w.branch, a.pack(w.index), a.pack(w.files), w.log, nil}
+		if h := w.hold; h != nil {
+			c.Hold = &archivedHold{h.head, h.theirs, h.branch, h.into, a.pack(h.made), h.conflicts, h.unmerged}
+		}
+		a.Checkouts[key] = c
 	}
 	return json.Marshal(a)
 }
@@ -124,8 +143,15 @@ func ImportRepository(clock ports.Clock, doc []byte) (*Repository, error) {
 		}
 		return s
 	}
+	for id, tree := range a.Trees {
+		r.objects[id] = unpack(tree)
+	}
 	for id, c := range a.Commits {
-		r.commits[id] = commit{unpack(c.Tree), c.Parents, string(c.Message), string(c.Identity), c.Date}
+		tree, ok := r.objects[c.Tree]
+		if !ok {
+			return nil, ports.Unexpected.Errorf(op, "the tree of commit %s is missing", id)
+		}
+		r.commits[id] = commit{tree, c.Parents, string(c.Message), string(c.Identity), c.Date}
 	}
 	for label, list := range a.Salvage {
 		for _, s := range list {
@@ -135,6 +161,9 @@ func ImportRepository(clock ports.Clock, doc []byte) (*Repository, error) {
 	for key, c := range a.Checkouts {
 		w := &Workspace{repo: r, label: c.Label, namespace: c.Namespace, branch: c.Branch, index: unpack(c.Index), log: c.Log}
 		w.set(unpack(c.Files))
+		if h := c.Hold; h != nil {
+			w.hold = &hold{h.Head, h.Theirs, h.Branch, h.Into, unpack(h.Made), h.Conflicts, h.Unmerged}
+		}
 		r.trees[key] = w
 	}
 	if failed != nil {

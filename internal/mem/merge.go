@@ -2,6 +2,8 @@ package mem
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -9,59 +11,94 @@ import (
 	"example.com/agl/ports"
 )
 
-// A MergeResult is what merging two commits gives.
-type MergeResult struct {
-	Base      string               // their merge base
-	Tree      string               // the id of the merged tree
-	Files     map[string]string    // the merged files; at a conflict those of the first commit, if it has one
-	Conflicts []ports.ConflictPath // sorted by path; none: the merge is clean
-
-	tree snapshot
+// A merged is what merging two commits gives.
+type merged struct {
+	base         string               // their merge base
+	tree         snapshot             // at a conflict it has the first commit's file, if there is one
+	conflicts    []ports.ConflictPath // sorted by path; none: the merge is clean
+	ours, theirs snapshot             // what was merged
 }
 
-// Merge merges the files of two commits by path: what one side changed is
+// merge merges the files of two commits by path: what one side changed is
 // taken, what both changed in the same way too, and what both changed in
 // different ways is a conflict, whatever the lines. It changes nothing. A
 // merge that git could decide by a rename or by more than one merge base wraps
-// ErrUnsupported.
-func (r *Repository) Merge(ours, theirs string) (MergeResult, error) {
+// ErrUnsupported. The caller holds mu.
+func (r *Repository) merge(ours, theirs string) (merged, error) {
 	const op = "merge two commits"
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	a, err := r.find(op, ours)
 	if err != nil {
-		return MergeResult{}, err
+		return merged{}, err
 	}
 	b, err := r.find(op, theirs)
 	if err != nil {
-		return MergeResult{}, err
+		return merged{}, err
 	}
 	id, err := r.mergeBase(ours, theirs)
 	if err != nil {
-		return MergeResult{}, err
+		return merged{}, err
 	}
 	base := r.commits[id].tree
-	merged, conflicts := mergeTrees(base, a.tree, b.tree)
+	tree, conflicts := mergeTrees(base, a.tree, b.tree)
 	for _, sides := range [][2]snapshot{{a.tree, b.tree}, {b.tree, a.tree}} {
 		if err := renames(base, sides[0], sides[1]); err != nil {
-			return MergeResult{}, err
+			return merged{}, err
 		}
 	}
-	beside := snapshot{}
-	maps.Copy(beside, merged)
+	beside := maps.Clone(tree)
 	maps.DeleteFunc(beside, func(p string, _ []byte) bool { _, ok := a.tree[p]; return !ok })
-	for p, data := range merged {
+	for p, data := range tree {
 		if err := checkPath(p, beside, nil); err != nil {
-			return MergeResult{}, unsupported("the merged files clash: %v", err)
+			return merged{}, unsupported("the merged files clash: %v", err)
 		}
 		beside[p] = data
 	}
-	files := make(map[string]string, len(merged))
-	for p, data := range merged {
-		files[p] = string(data)
-	}
-	return MergeResult{Base: id, Tree: merged.id(), Files: files, Conflicts: conflicts, tree: merged}, nil
+	return merged{id, tree, conflicts, a.tree, b.tree}, nil
 }
+
+// marked returns the files of a checkout that the merge is left in: a file
+// that both sides have differently holds both, between markers.
+func (m merged) marked(branch string) snapshot {
+	files := maps.Clone(m.tree)
+	for _, c := range m.conflicts {
+		our, inOurs := m.ours[c.Path]
+		their, inTheirs := m.theirs[c.Path]
+		if !inOurs || !inTheirs || bytes.ContainsRune(our, 0) || bytes.ContainsRune(their, 0) {
+			continue // git leaves the file that there is, and ours of two that are not text
+		}
+		var b bytes.Buffer
+		b.WriteString("<<<<<<< HEAD\n")
+		writeLines(&b, our)
+		b.WriteString("=======\n")
+		writeLines(&b, their)
+		fmt.Fprintf(&b, ">>>>>>> %s\n", branch)
+		files[c.Path] = b.Bytes()
+	}
+	return files
+}
+
+// writeLines writes text, and ends its last line.
+func writeLines(b *bytes.Buffer, text []byte) {
+	b.Write(text)
+	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
+		b.WriteByte('\n')
+	}
+}
+
+// marker returns the number of the first line that begins or ends a conflict,
+// from 1, or 0.
+func marker(text []byte) int {
+	n := 0
+	for line := range bytes.Lines(text) {
+		n++
+		if bytes.HasPrefix(line, []byte("<<<<<<< ")) || bytes.HasPrefix(line, []byte(">>>>>>> ")) {
+			return n
+		}
+	}
+	return 0
+}
+
+func byPath(a, b ports.ConflictPath) int { return cmp.Compare(a.Path, b.Path) }
 
 // mergeBase returns the one best common ancestor of two commits.
 func (r *Repository) mergeBase(ours, theirs string) (string, error) {

@@ -83,10 +83,11 @@ type commit struct {
 }
 
 // A Repository is a model of a git repository: ports.Workspaces and
-// ports.History. Make one with NewRepository.
+// ports.History, and its Integrator. Make one with NewRepository.
 type Repository struct {
 	mu       sync.Mutex
 	commits  map[string]commit
+	objects  map[string]snapshot  // by id: every tree that was made
 	branches map[string]string    // short name → commit
 	kept     map[string]string    // label/name → commit
 	salvage  map[string][]salvage // by label
@@ -124,7 +125,7 @@ const operator = "AGL <agl@localhost>"
 
 func emptyRepository(clock ports.Clock) *Repository {
 	return &Repository{
-		commits: map[string]commit{}, branches: map[string]string{}, kept: map[string]string{},
+		commits: map[string]commit{}, objects: map[string]snapshot{}, branches: map[string]string{}, kept: map[string]string{},
 		salvage: map[string][]salvage{}, numbered: map[string]int{}, trees: map[string]*Workspace{}, now: clock.Now,
 	}
 }
@@ -147,16 +148,39 @@ func (r *Repository) enter(ctx context.Context) error {
 // commit stores a commit; the caller holds mu or is alone.
 func (r *Repository) commit(c commit) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s\n%s %d %s\n%s", c.tree.id(), strings.Join(c.parents, "\n"),
+	fmt.Fprintf(h, "%s\n%s\n%s %d %s\n%s", r.addTree(c.tree), strings.Join(c.parents, "\n"),
 		c.identity, c.date.Unix(), c.date.Format("-0700"), c.message)
 	id := hex.EncodeToString(h.Sum(nil))[:40]
 	r.commits[id] = c
 	return id
 }
 
+// addTree stores a tree, which is not changed any more, and returns its id.
+// The caller holds mu or is alone.
+func (r *Repository) addTree(tree snapshot) string {
+	id := tree.id()
+	r.objects[id] = tree
+	return id
+}
+
+// findTree returns a tree by its full id; the caller holds mu.
+func (r *Repository) findTree(op, id string) (snapshot, error) {
+	if !fullID(id) {
+		return nil, ports.Invalid.Errorf(op, "%q is not a full tree id", id)
+	}
+	tree, ok := r.objects[id]
+	if !ok {
+		return nil, ports.NotFound.Errorf(op, "there is no tree %s", id)
+	}
+	return tree, nil
+}
+
+// fullID reports whether id is of the form of an object's.
+func fullID(id string) bool { return len(id) == 40 && strings.Trim(id, "0123456789abcdef") == "" }
+
 // find returns a commit by its full id; the caller holds mu.
 func (r *Repository) find(op, id string) (commit, error) {
-	if len(id) != 40 || strings.Trim(id, "0123456789abcdef") != "" {
+	if !fullID(id) {
 		return commit{}, ports.Invalid.Errorf(op, "%q is not a full commit id", id)
 	}
 	c, ok := r.commits[id]
@@ -226,13 +250,14 @@ func (r *Repository) Files(commit string) map[string]string {
 }
 
 // PowerCut loses what a power cut would: bytes in checkouts that no commit
-// has. Each checkout's files become those of the commit it is at.
+// has. Each checkout's files become those of the commit it is at, and a merge
+// that it held is gone: git does not make that durable.
 func (r *Repository) PowerCut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, w := range r.trees {
 		tree := r.commits[r.branches[w.branch]].tree
-		w.index = tree
+		w.index, w.hold = tree, nil
 		w.set(maps.Clone(tree))
 	}
 }

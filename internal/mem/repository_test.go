@@ -49,7 +49,7 @@ func (l *line) commit(files ...string) string {
 		}
 	}
 	made, err := l.ws.Commit(l.Context(), ports.CommitSpec{
-		Head: l.head, Message: l.place.Namespace + ": " + strings.Join(files, " "), Identity: "A <a@example.com>", Date: time.Unix(1e9, 0),
+		Head: l.head, Message: l.place.Namespace + ": " + strings.ReplaceAll(strings.Join(files, " "), "\x00", "NUL"), Identity: "A <a@example.com>", Date: time.Unix(1e9, 0),
 	})
 	require.NoError(l, err)
 	require.NoError(l, l.trees.Move(l.Context(), l.place.Branch, l.head, made.ID))
@@ -299,7 +299,7 @@ func FuzzImportedRepositories(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(doc)
-	f.Add([]byte(`{"blobs":{},"commits":{"x":{"tree":{"a":"gone"}}}}`))
+	f.Add([]byte(`{"blobs":{},"trees":{"x":{"a":"gone"}},"commits":{"x":{"tree":"y"}}}`))
 	f.Add([]byte(`{}`))
 	f.Add(bytes.Repeat([]byte("["), 20_000))
 	f.Fuzz(func(t *testing.T, doc []byte) {

@@ -21,12 +21,17 @@ type salvage struct {
 	index snapshot // nil if nothing was only staged
 }
 
-// salvageTree keeps what is in a checkout and would be lost by putting it back
-// to head. It returns nil if that is nothing, and the namespace's last salvage
-// if that holds it all. The caller holds mu.
-func (r *Repository) salvageTree(w *Workspace, head, reason string) *ports.Salvage {
-	base, now := r.commits[head].tree, r.commits[r.branches[w.branch]].tree
+// salvageTree keeps what is in a checkout and would be lost when its files and
+// index become those of base, and its branch is at head. It returns nil if that
+// is nothing, which a merge is that nobody has touched: it can be made again.
+// It returns the namespace's last salvage if that holds it all. The caller
+// holds mu.
+func (r *Repository) salvageTree(w *Workspace, head string, base snapshot, reason string) *ports.Salvage {
+	now := r.commits[r.branches[w.branch]].tree
 	s := salvage{files: maps.Clone(w.files), head: head}
+	if w.pristine() {
+		return nil
+	}
 	changed := w.files.differing(base)
 	for path, data := range w.index {
 		if len(data) > 0 && !base.has(path, data) && !w.files.has(path, data) && !now.has(path, data) {

@@ -24,6 +24,7 @@ type Workspace struct {
 	files snapshot     // changed by set alone
 	view  fstest.MapFS // of files; nil if they have changed since it was made
 	log   []string     // the commits it was filled with
+	hold  *hold        // its unfinished merge; nil if there is none
 	gone  bool         // it was cleared
 }
 
@@ -131,11 +132,14 @@ func (w *Workspace) changes() ports.Changes {
 	c := ports.Changes{Head: w.repo.branches[w.branch]}
 	head := w.repo.commits[c.Head].tree
 	for _, path := range slices.Sorted(maps.Keys(w.files)) {
-		if _, tracked := w.index[path]; !tracked && len(c.Untracked) < listed {
+		if _, tracked := w.index[path]; !tracked && !w.unmerged(path) && len(c.Untracked) < listed {
 			c.Untracked = append(c.Untracked, path)
 		}
 	}
 	tracked := w.index.differing(head)
+	if w.hold != nil {
+		tracked = slices.AppendSeq(tracked, maps.Keys(w.hold.unmerged))
+	}
 	for path, data := range w.index {
 		if !w.files.has(path, data) {
 			tracked = append(tracked, path)
@@ -155,32 +159,49 @@ func (w *Workspace) PutBack(ctx context.Context, head, reason string) (ports.Put
 	}
 	r := w.repo
 	defer r.mu.Unlock()
-	base, err := r.find("put the checkout of "+w.namespace+" back", head)
-	if err != nil {
+	if _, err := r.find("put the checkout of "+w.namespace+" back", head); err != nil {
 		return ports.PutBack{}, err
 	}
+	return w.putBack(head, reason), nil
+}
+
+// putBack is PutBack to a commit that there is, for a caller that holds mu.
+func (w *Workspace) putBack(head, reason string) ports.PutBack {
 	var done ports.PutBack
-	if w.changes().Clean(head) {
-		return done, nil
+	if w.hold == nil && w.changes().Clean(head) {
+		return done
 	}
-	done.Salvage = r.salvageTree(w, head, reason)
+	r := w.repo
+	base := r.commits[head].tree
+	done.Salvage = r.salvageTree(w, head, base, reason)
 	r.branches[w.branch] = head
-	w.index, w.log = base.tree, append(w.log, head)
-	w.set(maps.Clone(base.tree))
-	return done, nil
+	w.index, w.log, w.hold = base, append(w.log, head), nil
+	w.set(maps.Clone(base))
+	return done
+}
+
+// unmerged reports whether a path is in conflict in a merge that is held.
+func (w *Workspace) unmerged(path string) bool { return w.hold != nil && w.hold.unmerged[path] }
+
+// checkSpec refuses a commit that git would refuse.
+func checkSpec(op string, spec ports.CommitSpec) error {
+	name, email, ok := strings.Cut(strings.TrimSuffix(spec.Identity, ">"), " <")
+	switch {
+	case !ok || name == "" || strings.ContainsAny(email, ">") || !strings.HasSuffix(spec.Identity, ">") || strings.ContainsAny(spec.Identity, "\n\x00"):
+		return ports.Invalid.Errorf(op, "%q is no identity of the form Name <email>", spec.Identity)
+	case strings.ContainsRune(spec.Message, 0):
+		return ports.Invalid.Errorf(op, "the message holds a NUL, which git cannot store")
+	case spec.Date.Unix() < 0:
+		return unsupported("the commit's date is %v", spec.Date)
+	}
+	return nil
 }
 
 // Commit makes a commit of the files.
 func (w *Workspace) Commit(ctx context.Context, spec ports.CommitSpec) (ports.Commit, error) {
 	op := "commit what is in the checkout of " + w.namespace
-	name, email, ok := strings.Cut(strings.TrimSuffix(spec.Identity, ">"), " <")
-	switch {
-	case !ok || name == "" || strings.ContainsAny(email, ">") || !strings.HasSuffix(spec.Identity, ">") || strings.ContainsAny(spec.Identity, "\n\x00"):
-		return ports.Commit{}, ports.Invalid.Errorf(op, "%q is no identity of the form Name <email>", spec.Identity)
-	case strings.ContainsRune(spec.Message, 0):
-		return ports.Commit{}, ports.Invalid.Errorf(op, "the message holds a NUL, which git cannot store")
-	case spec.Date.Unix() < 0:
-		return ports.Commit{}, unsupported("the commit's date is %v", spec.Date)
+	if err := checkSpec(op, spec); err != nil {
+		return ports.Commit{}, err
 	}
 	if err := w.enter(ctx); err != nil {
 		return ports.Commit{}, err
@@ -190,6 +211,9 @@ func (w *Workspace) Commit(ctx context.Context, spec ports.CommitSpec) (ports.Co
 	base, err := r.find(op, spec.Head)
 	if err != nil {
 		return ports.Commit{}, err
+	}
+	if w.hold != nil {
+		return ports.Commit{}, &ports.RejectedError{Reasons: []string{"a merge is unfinished"}}
 	}
 	at, own := r.branches[w.branch], spec.Head
 	if r.reach(at)[spec.Head] {

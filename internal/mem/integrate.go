@@ -1,0 +1,289 @@
+package mem
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"example.com/agl/ports"
+)
+
+// A hold is the unfinished merge of a checkout.
+type hold struct {
+	head, theirs string
+	branch, into string               // for the message
+	made         snapshot             // the files, as Merge left them
+	conflicts    []ports.ConflictPath // that Merge met
+	unmerged     map[string]bool      // the paths of those that nobody has resolved; the index does not have them
+}
+
+// message is git's own for a merge of a branch.
+func (h *hold) message() string {
+	return fmt.Sprintf("Merge branch '%s' into %s\n", h.branch, h.into)
+}
+
+// staged returns what the index was when Merge had merged.
+func (h *hold) staged() snapshot {
+	index := maps.Clone(h.made)
+	for _, c := range h.conflicts {
+		delete(index, c.Path)
+	}
+	return index
+}
+
+// pristine reports whether a checkout is as Merge left it; the caller holds mu.
+func (w *Workspace) pristine() bool {
+	h := w.hold
+	return h != nil && w.repo.branches[w.branch] == h.head && w.files.equal(h.made) &&
+		len(h.unmerged) == len(h.conflicts) && w.index.equal(h.staged())
+}
+
+// An integrator is the ports.Integrator of a repository.
+type integrator struct{ repo *Repository }
+
+var _ ports.Integrator = integrator{}
+
+// Integrator returns what lands commits in the repository's checkouts.
+func (r *Repository) Integrator() ports.Integrator { return integrator{r} }
+
+// enter locks the repository for a checkout of its own.
+func (i integrator) enter(ctx context.Context, ws ports.Workspace) (*Workspace, error) {
+	w, ok := ws.(*Workspace)
+	if !ok || w.repo != i.repo {
+		return nil, ports.Invalid.Errorf("", "the checkout, a %T, is not one of this repository", ws)
+	}
+	return w, w.enter(ctx)
+}
+
+// holding is enter for a checkout that must hold a merge.
+func (i integrator) holding(ctx context.Context, op string, ws ports.Workspace) (*Workspace, error) {
+	w, err := i.enter(ctx, ws)
+	if err != nil {
+		return nil, err
+	}
+	if w.hold == nil {
+		w.repo.mu.Unlock()
+		return nil, ports.Conflicted.Errorf(op, "the checkout of %s holds no merge", w.namespace)
+	}
+	return w, nil
+}
+
+// Merge merges by path. In a file in conflict are both sides, whole, between
+// markers.
+func (i integrator) Merge(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec) (ports.Merge, error) {
+	op := "merge " + spec.Branch
+	w, err := i.enter(ctx, ws)
+	if err != nil {
+		return ports.Merge{}, err
+	}
+	r := i.repo
+	defer r.mu.Unlock()
+	if _, err := r.find(op, spec.Head); err != nil {
+		return ports.Merge{}, err
+	}
+	if _, err := r.find(op, spec.Theirs); err != nil {
+		return ports.Merge{}, err
+	}
+	switch changes := w.changes(); {
+	case w.hold != nil:
+		return ports.Merge{}, ports.Conflicted.Errorf(op, "the checkout of %s holds an unfinished merge", w.namespace)
+	case !changes.Clean(spec.Head):
+		return ports.Merge{}, ports.Conflicted.Errorf(op, "the checkout of %s does not stand clean at %s: %+v", w.namespace, spec.Head, changes)
+	case r.reach(spec.Head)[spec.Theirs]:
+		return ports.Merge{}, ports.Invalid.Errorf(op, "%s is in %s already", spec.Theirs, spec.Head)
+	}
+	m, err := r.merge(spec.Head, spec.Theirs)
+	if err != nil {
+		return ports.Merge{}, err
+	}
+	h := &hold{
+		head: spec.Head, theirs: spec.Theirs, branch: spec.Branch, into: spec.Into,
+		made: m.marked(spec.Branch), conflicts: m.conflicts, unmerged: map[string]bool{},
+	}
+	for _, c := range h.conflicts {
+		h.unmerged[c.Path] = true
+	}
+	w.hold, w.index = h, h.staged()
+	w.set(maps.Clone(h.made))
+	return r.merged(w), nil
+}
+
+// merged says what the merge of a checkout comes to, where no markers are
+// left; the caller holds mu.
+func (r *Repository) merged(w *Workspace) ports.Merge {
+	m := ports.Merge{Message: w.hold.message()}
+	for _, c := range w.hold.conflicts {
+		if w.hold.unmerged[c.Path] {
+			m.Conflicts = append(m.Conflicts, c)
+		}
+	}
+	if len(m.Conflicts) == 0 {
+		m.Tree = r.addTree(maps.Clone(w.index))
+	}
+	return m
+}
+
+// Held says what a checkout holds.
+func (i integrator) Held(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec) (ports.Hold, error) {
+	w, err := i.enter(ctx, ws)
+	if err != nil {
+		return "", err
+	}
+	defer i.repo.mu.Unlock()
+	switch {
+	case w.hold == nil:
+		return ports.HoldNone, nil
+	case !w.holds(spec):
+		return ports.HoldOther, nil
+	case w.pristine():
+		return ports.HoldPristine, nil
+	default:
+		return ports.HoldEdited, nil
+	}
+}
+
+// holds reports whether a checkout holds this very merge; the caller holds mu.
+func (w *Workspace) holds(spec ports.MergeSpec) bool {
+	return w.hold != nil && w.hold.theirs == spec.Theirs && w.hold.head == spec.Head && w.repo.branches[w.branch] == spec.Head
+}
+
+// Resolve stages every file but those that have markers left, and those in
+// conflict that it is not told of.
+func (i integrator) Resolve(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, were []ports.ConflictPath) (ports.Merge, error) {
+	op := "take the resolution of the merge of " + spec.Branch
+	w, err := i.holding(ctx, op, ws)
+	if err != nil {
+		return ports.Merge{}, err
+	}
+	defer i.repo.mu.Unlock()
+	if !w.holds(spec) {
+		return ports.Merge{}, ports.Conflicted.Errorf(op, "the checkout of %s holds another merge", w.namespace)
+	}
+	left := map[string]ports.ConflictPath{}
+	for _, c := range were {
+		if line := marker(w.files[c.Path]); line > 0 {
+			left[c.Path] = ports.ConflictPath{Path: c.Path, Kind: ports.ConflictMarkers, Note: fmt.Sprintf("line %d", line)}
+		} else {
+			delete(w.hold.unmerged, c.Path)
+		}
+	}
+	index := maps.Clone(w.files)
+	for path := range left {
+		delete(index, path)
+		if was, staged := w.index[path]; staged {
+			index[path] = was
+		}
+	}
+	for path := range w.hold.unmerged {
+		delete(index, path)
+	}
+	w.index = index
+	m := i.repo.merged(w)
+	m.Conflicts = slices.DeleteFunc(m.Conflicts, func(c ports.ConflictPath) bool { _, ok := left[c.Path]; return ok })
+	for _, c := range left {
+		m.Conflicts = append(m.Conflicts, c)
+		m.Tree = ""
+	}
+	slices.SortFunc(m.Conflicts, byPath)
+	return m, nil
+}
+
+// Settle makes index and files those of a tree.
+func (i integrator) Settle(ctx context.Context, ws ports.Workspace, tree, reason string) (ports.PutBack, error) {
+	op := "settle a merge"
+	w, err := i.holding(ctx, op, ws)
+	if err != nil {
+		return ports.PutBack{}, err
+	}
+	defer i.repo.mu.Unlock()
+	to, err := i.repo.findTree(op, tree)
+	if err != nil {
+		return ports.PutBack{}, err
+	}
+	done := ports.PutBack{Salvage: i.repo.salvageTree(w, i.repo.branches[w.branch], to, reason)}
+	w.index, w.hold.unmerged = to, nil
+	w.set(maps.Clone(to))
+	return done, nil
+}
+
+// Snapshot makes a commit of the files.
+func (i integrator) Snapshot(ctx context.Context, ws ports.Workspace, spec ports.CommitSpec) (string, error) {
+	op := "keep the files of a merge"
+	if err := checkSpec(op, spec); err != nil {
+		return "", err
+	}
+	w, err := i.holding(ctx, op, ws)
+	if err != nil {
+		return "", err
+	}
+	defer i.repo.mu.Unlock()
+	if _, err := i.repo.find(op, spec.Head); err != nil {
+		return "", err
+	}
+	return i.repo.commit(commit{
+		tree: maps.Clone(w.files), parents: []string{spec.Head}, message: spec.Message, identity: spec.Identity, date: gitDate(spec.Date),
+	}), nil
+}
+
+// Restore makes the files those of a snapshot.
+func (i integrator) Restore(ctx context.Context, ws ports.Workspace, snapshot, reason string) (ports.PutBack, error) {
+	op := "restore the files of a merge"
+	w, err := i.holding(ctx, op, ws)
+	if err != nil {
+		return ports.PutBack{}, err
+	}
+	defer i.repo.mu.Unlock()
+	c, err := i.repo.find(op, snapshot)
+	if err != nil {
+		return ports.PutBack{}, err
+	}
+	done := ports.PutBack{Salvage: i.repo.salvageTree(w, i.repo.branches[w.branch], c.tree, reason)}
+	w.set(maps.Clone(c.tree))
+	return done, nil
+}
+
+// Commit makes the merge commit.
+func (i integrator) Commit(ctx context.Context, spec ports.MergeSpec, tree string, made ports.CommitSpec) (ports.Commit, error) {
+	op := "commit the merge of " + spec.Branch
+	if err := checkSpec(op, made); err != nil {
+		return ports.Commit{}, err
+	}
+	r := i.repo
+	if err := r.enter(ctx); err != nil {
+		return ports.Commit{}, err
+	}
+	defer r.mu.Unlock()
+	files, err := r.findTree(op, tree)
+	if err != nil {
+		return ports.Commit{}, err
+	}
+	head, err := r.find(op, spec.Head)
+	if err != nil {
+		return ports.Commit{}, err
+	}
+	if _, err := r.find(op, spec.Theirs); err != nil {
+		return ports.Commit{}, err
+	}
+	id := r.commit(commit{
+		tree: files, parents: []string{spec.Head, spec.Theirs}, message: made.Message, identity: made.Identity, date: gitDate(made.Date),
+	})
+	return ports.Commit{ID: id, Tree: tree, Empty: files.equal(head.tree)}, nil
+}
+
+// Conclude ends a merge that was committed.
+func (i integrator) Conclude(ctx context.Context, ws ports.Workspace, commit, reason string) (ports.PutBack, error) {
+	op := "conclude a merge"
+	w, err := i.enter(ctx, ws)
+	if err != nil {
+		return ports.PutBack{}, err
+	}
+	defer i.repo.mu.Unlock()
+	if _, err := i.repo.find(op, commit); err != nil {
+		return ports.PutBack{}, err
+	}
+	if at := i.repo.branches[w.branch]; at != commit {
+		return ports.PutBack{}, elsewhere(op, w.branch, at, commit)
+	}
+	return w.putBack(commit, reason), nil
+}
