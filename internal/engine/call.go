@@ -121,7 +121,7 @@ func (a *attempt) build(ctx context.Context, tree string) (ports.Verdict, error)
 		return verdict, err
 	}
 	started := x.engine.now()
-	verdict, err = x.engine.set.Verifier.Verify(ctx, ports.VerifyTask{Dir: a.ws.Dir(), Env: a.env()})
+	verdict, err = x.engine.set.Verifier.Verify(ctx, ports.VerifyTask{Dir: a.ws.Dir(), Tree: a.ws.Tree(), Env: a.env()})
 	if err != nil {
 		return verdict, &gateError{err}
 	}
