@@ -117,7 +117,7 @@ func (r *gitRepository) open(t testing.TB) (ports.Workspaces, ports.Integrator, 
 	if err != nil {
 		t.Fatalf("agltest: %v", err)
 	}
-	return repo, nil, repo
+	return repo, repo.Integrator(), repo
 }
 
 func (r *gitRepository) files(_ testing.TB, commit string) map[string]string {

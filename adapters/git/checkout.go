@@ -17,6 +17,7 @@ type checkout struct {
 	branch    string // short name
 	dir       string
 	gitDir    string     // the admin folder recorded when it was made
+	index     string     // the index file; "" for its own
 	locked    bool       // the caller holds the run's lock
 	files     []*os.File // the run lock's descriptors, for git children
 }
@@ -25,6 +26,9 @@ type checkout struct {
 // directory, whatever the files in it say.
 func (c *checkout) run(ctx context.Context, cl call) ([]byte, error) {
 	cl.gitDir, cl.workTree, cl.files = c.gitDir, c.dir, append(cl.files, c.files...)
+	if c.index != "" {
+		cl.env = append(slices.Clone(cl.env), "GIT_INDEX_FILE="+c.index)
+	}
 	if !c.locked {
 		return c.repo.run(ctx, cl)
 	}

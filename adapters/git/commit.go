@@ -14,24 +14,34 @@ import (
 // Commit records everything in the checkout. Ignored files are not part of it.
 func (c *checkout) Commit(ctx context.Context, spec ports.CommitSpec) (ports.Commit, error) {
 	op := "commit what is in " + c.dir
-	name, email, ok := splitIdentity(spec.Identity)
-	switch {
-	case !ok:
-		return ports.Commit{}, ports.Invalid.Errorf(op, "%q is no identity of the form Name <email>", spec.Identity)
-	case !c.repo.isOID(spec.Head):
-		return ports.Commit{}, ports.Invalid.Errorf(op, "%q is not a full commit id", spec.Head)
-	case strings.ContainsRune(spec.Message, 0):
-		return ports.Commit{}, ports.Invalid.Errorf(op, "the message holds a NUL, which git cannot store")
+	who, err := c.repo.checkCommit(op, spec)
+	if err != nil {
+		return ports.Commit{}, err
 	}
-	at := fmt.Sprintf("@%d %s", spec.Date.Unix(), spec.Date.Format("-0700"))
-	commit, err := c.commit(ctx, spec, []string{
-		"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email, "GIT_AUTHOR_DATE=" + at,
-		"GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + email, "GIT_COMMITTER_DATE=" + at,
-	})
+	commit, err := c.commit(ctx, spec, who)
 	if err != nil {
 		return ports.Commit{}, c.repo.fault(op, err)
 	}
 	return commit, nil
+}
+
+// checkCommit refuses a spec that git cannot make a commit of, and returns who
+// makes it, as git's variables.
+func (r *Repo) checkCommit(op string, spec ports.CommitSpec) (who []string, err error) {
+	name, email, ok := splitIdentity(spec.Identity)
+	switch {
+	case !ok:
+		return nil, ports.Invalid.Errorf(op, "%q is no identity of the form Name <email>", spec.Identity)
+	case !r.isOID(spec.Head):
+		return nil, ports.Invalid.Errorf(op, "%q is not a full commit id", spec.Head)
+	case strings.ContainsRune(spec.Message, 0):
+		return nil, ports.Invalid.Errorf(op, "the message holds a NUL, which git cannot store")
+	}
+	at := fmt.Sprintf("@%d %s", spec.Date.Unix(), spec.Date.Format("-0700"))
+	return []string{
+		"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email, "GIT_AUTHOR_DATE=" + at,
+		"GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + email, "GIT_COMMITTER_DATE=" + at,
+	}, nil
 }
 
 func splitIdentity(identity string) (name, email string, ok bool) {
@@ -57,7 +67,7 @@ func (c *checkout) commit(ctx context.Context, spec ports.CommitSpec, who []stri
 	if err != nil {
 		return ports.Commit{}, err
 	}
-	notes, err := c.stage(ctx, x)
+	notes, err := c.stage(ctx, x, nil)
 	if err != nil {
 		return ports.Commit{}, err
 	}
@@ -75,14 +85,9 @@ func (c *checkout) commit(ctx context.Context, spec ports.CommitSpec, who []stri
 	}
 	made := ports.Commit{ID: spec.Head, Tree: tree, Empty: len(changed) == 0}
 	if !made.Empty {
-		out, err := c.run(ctx, call{
-			durable: true, env: who, stdin: strings.NewReader(spec.Message),
-			args: []string{"commit-tree", tree, "-p", own, "-F", "-"},
-		})
-		if err != nil {
+		if made.ID, err = c.commitTree(ctx, who, spec.Message, tree, own); err != nil {
 			return ports.Commit{}, err
 		}
-		made.ID = strings.TrimSpace(string(out))
 		if err := c.sync(ctx, made, spec.Head, own, changed); err != nil {
 			return ports.Commit{}, err
 		}

@@ -14,7 +14,7 @@ import (
 
 var (
 	lockedFile = regexp.MustCompile(`(?:Unable to create|unable to create lock file) '?([^'\n]+\.lock)'?: File exists`)
-	noObject   = regexp.MustCompile(`bad object|not a valid object|not a tree object|nonexistent object|unable to read (?:tree|sha1|commit)|` +
+	noObject   = regexp.MustCompile(`bad object|not a valid object|is not a valid '[a-z]+' object|not a tree object|nonexistent object|unable to read (?:tree|sha1|commit)|` +
 		`could not parse object|[Cc]ould not parse commit|missing object|invalid reference|[Nn]ot a valid commit|invalid object|unable to find`)
 	noResource = regexp.MustCompile(`No space left|Disk quota|Read-only file system|insufficient permission|` +
 		`Permission denied|Input/output error|Too many open files|[Oo]ut of memory|Cannot allocate|Resource temporarily|filter '?[^']*'? failed`)

@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -142,10 +143,13 @@ func (x *index) add(e indexEntry) {
 	}
 }
 
+// indexFile is the file the index is in.
+func (c *checkout) indexFile() string { return cmp.Or(c.index, filepath.Join(c.gitDir, "index")) }
+
 // readIndex reads the checkout's index. Only one in a form that needs git to
 // read costs a process.
 func (c *checkout) readIndex(ctx context.Context) (*index, error) {
-	data, err := readRegular(filepath.Join(c.gitDir, "index"), 4<<30)
+	data, err := readRegular(c.indexFile(), 4<<30)
 	if missing(err) {
 		return &index{}, nil
 	}

@@ -146,7 +146,7 @@ func TestAStatusIsReadWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := status{oid: "1234", tracked: []string{"a  file ", "from", "new\nline", "to"}, untracked: []string{"-x", "nested/"}}
+	want := status{oid: "1234", tracked: []string{"a  file ", "from", "new\nline", "to"}, changed: []string{"a  file ", "new\nline"}, untracked: []string{"-x", "nested/"}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(status{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -35,13 +35,14 @@ func (c *checkout) putBack(ctx context.Context, head, reason string) (done ports
 	if was.attached && !was.symbolic && st.oid == head && was.branch == head && st.clean() && len(c.unfinished()) == 0 {
 		return done, nil
 	}
-	if done.Salvage, err = c.salvage(ctx, head, reason); err != nil {
+	if done.Salvage, err = c.salvageHold(ctx, head, reason); err != nil {
 		return done, fmt.Errorf("salvage what is there (nothing was put back): %w", err)
 	}
 	if err := c.reset(ctx, was, head); err != nil {
 		return done, err // never clean after a failed reset
 	}
-	if err := c.clean(ctx, st.untracked, head, reason, &done); err != nil {
+	keep := func() (*ports.Salvage, error) { return c.salvage(ctx, head, reason) }
+	if err := c.clean(ctx, st.untracked, keep, &done); err != nil {
 		return done, err
 	}
 	return done, c.mustBeAt(ctx, head, &done)
@@ -101,8 +102,9 @@ const cleanRounds = 100
 
 // clean removes what is untracked. An ignore rule that the agent added to a
 // tracked file went with the reset, one in an untracked file goes with the
-// cleaning, and either uncovers what it hid: that is salvaged if it is not yet.
-func (c *checkout) clean(ctx context.Context, known []string, head, reason string, done *ports.PutBack) error {
+// cleaning, and either uncovers what it hid: keep salvages that if it is not
+// known to be salvaged.
+func (c *checkout) clean(ctx context.Context, known []string, keep func() (*ports.Salvage, error), done *ports.PutBack) error {
 	kept := make(map[string]bool, len(known))
 	for _, p := range known {
 		kept[p] = true
@@ -114,7 +116,7 @@ func (c *checkout) clean(ctx context.Context, known []string, head, reason strin
 			return err
 		}
 		if slices.ContainsFunc(st.untracked, func(p string) bool { return !kept[p] }) {
-			more, err := c.salvage(ctx, head, reason)
+			more, err := keep()
 			switch {
 			case err != nil:
 				return fmt.Errorf("salvage what an ignore rule hid: %w", err)

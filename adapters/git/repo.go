@@ -38,6 +38,7 @@ type Repo struct {
 	adding     chan struct{} // held while registrations of worktrees change
 	filling    chan struct{} // one slot for each tree that may be filled at once
 	parsed     parsedConfigs // what git said about configuration files
+	found      findings      // what was seen of merges a moment ago
 }
 
 // Open finds the repository. It is the only place where git's own discovery is

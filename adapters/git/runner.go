@@ -80,6 +80,8 @@ var overrides = []string{
 	"status.showUntrackedFiles=all", "status.relativePaths=false", "status.renames=false", "status.submoduleSummary=false",
 	"diff.noprefix=false", "diff.mnemonicPrefix=false", "diff.renames=false", "diff.ignoreSubmodules=dirty",
 	"merge.ff=true", "merge.verifySignatures=false", "merge.autoStash=false", "merge.log=false", "merge.conflictStyle=merge",
+	"merge.default=text", "merge.renames=true", "merge.renameLimit=7000", "merge.directoryRenames=conflict", "merge.renormalize=false",
+	"diff.algorithm=histogram", // of merges, from git 2.45 on
 	"commit.cleanup=verbatim", "i18n.commitEncoding=UTF-8", "i18n.logOutputEncoding=UTF-8",
 	"add.ignoreErrors=false", "advice.addEmbeddedRepo=false", "branch.autoSetupMerge=false",
 	"worktree.guessRemote=false", "worktree.useRelativePaths=false",

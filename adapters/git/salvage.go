@@ -55,7 +55,7 @@ func (c *checkout) salvageWith(ctx context.Context, head, reason string, steps f
 		return nil, ports.Unavailable.Errorf(op, "%w", err)
 	}
 	defer root.Close()
-	s, err := c.newScratch()
+	s, err := c.newScratch("agl-salvage")
 	if err != nil {
 		return nil, ports.Unavailable.Errorf(op, "make a folder for the work: %w", err)
 	}

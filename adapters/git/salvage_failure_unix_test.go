@@ -124,7 +124,7 @@ func TestAStreamThatIsCutAnywhereMakesNoRef(t *testing.T) {
 	b.write("staged", "y")
 	b.agent("add", "staged")
 	b.remove("staged")
-	scratch, err := b.newScratch()
+	scratch, err := b.newScratch("agl-salvage")
 	require.NoError(t, err)
 	root, err := os.OpenRoot(b.dir)
 	require.NoError(t, err)

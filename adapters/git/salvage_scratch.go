@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 )
 
-// A scratch is a folder for one salvage, in the checkout's admin folder, where
-// nothing of it can be left for longer than the checkout: one that was killed
-// is removed by the next. It holds a git directory of its own for the
+// A scratch is a folder for one salvage, or for comparing files, in the
+// checkout's admin folder, where nothing of it can be left for longer than the
+// checkout: one that was killed is removed by the next of its name. It holds a git directory of its own for the
 // repository, so that an index, or a report of a crash, lands in it.
 type scratch struct{ dir, gitDir string }
 
-func (c *checkout) newScratch() (*scratch, error) {
-	dir := filepath.Join(c.gitDir, "agl-salvage")
+func (c *checkout) newScratch(name string) (*scratch, error) {
+	dir := filepath.Join(c.gitDir, name)
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
 	}

@@ -20,11 +20,14 @@ var leftOut = regexp.MustCompile(`^(?:could not open directory|unable to access 
 
 // stage puts everything that is not ignored into the index. It is a failure
 // where git warns that it left something out; other warnings are returned:
-// they are a filter's, or about the user's own configuration.
-func (c *checkout) stage(ctx context.Context, x *index) (notes []string, err error) {
+// they are a filter's, or about the user's own configuration. What is in the
+// index of the paths in except stays as it is.
+func (c *checkout) stage(ctx context.Context, x *index, except []string) (notes []string, err error) {
 	var stderr bytes.Buffer
 	add := call{durable: true, long: true, stderr: &stderr, args: []string{"add", "--all"}}
 	nested, former := c.nested(x)
+	stays := func(path string) bool { return slices.Contains(except, path) }
+	nested, former = slices.DeleteFunc(nested, stays), slices.DeleteFunc(former, stays)
 	if err := c.forget(ctx, former); err != nil {
 		return nil, err
 	}
@@ -35,8 +38,10 @@ func (c *checkout) stage(ctx context.Context, x *index) (notes []string, err err
 		if _, err := c.run(ctx, call{durable: true, stdin: stdin, args: []string{"update-index", "-z", "--stdin"}}); err != nil {
 			return nil, stageFailure(err)
 		}
+	}
+	if apart := slices.Concat(except, nested); len(apart) > 0 {
 		spec := ".\x00"
-		for _, path := range nested {
+		for _, path := range apart {
 			spec += ":(exclude,literal)" + path + "\x00"
 		}
 		add.args = append(add.args, "--pathspec-from-file=-", "--pathspec-file-nul")

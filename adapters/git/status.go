@@ -11,6 +11,7 @@ import (
 type status struct {
 	oid       string   // the commit HEAD is at; "" if it is at none
 	tracked   []string // paths that differ between HEAD, index and files
+	changed   []string // those of them whose file differs from the index, unmerged ones among them
 	untracked []string // paths that are neither tracked nor ignored; a nested repository ends in a slash
 }
 
@@ -63,6 +64,9 @@ func parseStatus(out []byte) (status, error) {
 				return status{}, unreadable(entry)
 			}
 			s.tracked = append(s.tracked, string(parts[fields]))
+			if entry[0] == 'u' || len(parts[0]) == 2 && parts[0][1] != '.' {
+				s.changed = append(s.changed, string(parts[fields]))
+			}
 			if entry[0] == '2' { // the path it was renamed from follows
 				if i++; i == len(entries) {
 					return status{}, unreadable(entry)
@@ -77,6 +81,7 @@ func parseStatus(out []byte) (status, error) {
 		}
 	}
 	slices.Sort(s.tracked)
+	slices.Sort(s.changed)
 	return s, nil
 }
 

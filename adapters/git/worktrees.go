@@ -23,6 +23,7 @@ type worktrees struct {
 var (
 	_ ports.Workspaces = (*Repo)(nil)
 	_ ports.History    = (*Repo)(nil)
+	_ ports.Integrator = integrator{}
 	_ ports.Worktrees  = (*worktrees)(nil)
 	_ ports.Workspace  = (*checkout)(nil)
 )

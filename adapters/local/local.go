@@ -31,6 +31,7 @@ func New(ctx context.Context, opts Options) (ports.Set, error) {
 	return ports.Set{
 		Store:      files.New(p.Home, p.Name),
 		Workspaces: repo,
+		Integrator: repo.Integrator(),
 		History:    repo,
 		Verifier:   shell.New(shell.Options{Command: p.Build, Timeout: p.BuildTimeout, Env: opts.Env}),
 		Clock:      clock{},

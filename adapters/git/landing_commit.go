@@ -1,0 +1,171 @@
+package git
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"example.com/agl/ports"
+)
+
+// Commit makes the merge commit of exactly tree. Its objects are durable
+// because Merge and Resolve made those of the tree so.
+func (i integrator) Commit(ctx context.Context, spec ports.MergeSpec, tree string, commit ports.CommitSpec) (ports.Commit, error) {
+	r := i.repo
+	op := "commit the merge of " + spec.Branch
+	err := r.checkMerge(op, spec)
+	if err == nil && !r.isOID(tree) {
+		err = ports.Invalid.Errorf(op, "%q is not a full tree id", tree)
+	}
+	if err != nil {
+		return ports.Commit{}, err
+	}
+	commit.Head = spec.Head
+	who, err := r.checkCommit(op, commit)
+	if err != nil {
+		return ports.Commit{}, err
+	}
+	made, err := r.commitMerge(ctx, spec, tree, commit.Message, who)
+	if err != nil {
+		return ports.Commit{}, r.fault(op, err)
+	}
+	return made, nil
+}
+
+func (r *Repo) commitMerge(ctx context.Context, spec ports.MergeSpec, tree, message string, who []string) (made ports.Commit, err error) {
+	made.Tree = tree
+	if made.Empty, err = r.isEmpty(ctx, spec.Head, tree); err != nil {
+		return made, err
+	}
+	if made.ID, err = commitTree(ctx, r.run, who, message, tree, spec.Head, spec.Theirs); err != nil {
+		return made, err
+	}
+	if err := r.syncObjects([]string{made.ID}); err != nil {
+		return made, err
+	}
+	r.found.merge(made.ID, spec.Theirs)
+	label, namespace := placeOf(spec.Into)
+	w := &worktrees{repo: r, label: label}
+	return made, w.holdMade(ctx, namespace, made.ID)
+}
+
+// placeOf returns the run and the namespace that a branch of AGL's is of.
+func placeOf(branch string) (label, namespace string) {
+	if rest, ok := strings.CutPrefix(branch, "agl/_work/"); ok {
+		label, namespace, _ = strings.Cut(rest, "/")
+		return label, namespace
+	}
+	return strings.TrimPrefix(branch, "agl/"), ports.Base
+}
+
+// isEmpty reports whether tree is that of commit head.
+func (r *Repo) isEmpty(ctx context.Context, head, tree string) (bool, error) {
+	if empty, known := r.found.isEmpty(head, tree); known {
+		return empty, nil
+	}
+	was, err := r.Tree(ctx, head)
+	return was == tree, err
+}
+
+// Conclude ends the merge in a checkout whose branch is at the merge's commit.
+func (i integrator) Conclude(ctx context.Context, ws ports.Workspace, commit, reason string) (ports.PutBack, error) {
+	r := i.repo
+	const op = "conclude a merge"
+	c, err := r.checkoutOf(op, ws)
+	if err == nil && !r.isOID(commit) {
+		err = ports.Invalid.Errorf(op, "%q is not a full commit id", commit)
+	}
+	if err != nil {
+		return ports.PutBack{}, err
+	}
+	done, err := c.conclude(ctx, commit, reason)
+	return done, r.fault(op, err)
+}
+
+func (c *checkout) conclude(ctx context.Context, commit, reason string) (ports.PutBack, error) {
+	at, err := c.repo.branchAt(ctx, c.branch)
+	if err != nil {
+		return ports.PutBack{}, err
+	}
+	if at != commit {
+		if id, err := c.repo.commitOf(ctx, c.repo.common, commit); err != nil || id == "" {
+			return ports.PutBack{}, orNotFound(err, c.repo, commit)
+		}
+		return ports.PutBack{}, elsewhere("", c.branch, at, commit)
+	}
+	if theirs := c.mergeHead(); theirs != "" && isDir(c.gitDir) {
+		ours, err := c.repo.merged(ctx, commit, theirs)
+		if err != nil {
+			return ports.PutBack{}, err
+		}
+		if ours { // else it is another merge, to be salvaged
+			if err := c.release(); err != nil {
+				return ports.PutBack{}, err
+			}
+		}
+	}
+	return c.putBack(ctx, commit, reason)
+}
+
+// merged reports whether theirs is the second parent of commit.
+func (r *Repo) merged(ctx context.Context, commit, theirs string) (bool, error) {
+	if known := r.found.theirs(commit); known != "" {
+		return known == theirs, nil
+	}
+	out, err := r.run(ctx, call{read: true, args: []string{"rev-list", "--parents", "--max-count=1", commit, "--"}})
+	fields := strings.Fields(string(out))
+	return len(fields) == 3 && fields[2] == theirs, err
+}
+
+// findings are what this process has seen of merges a moment ago. They spare
+// the usual landing the processes that would ask git for it.
+type findings struct {
+	mu     sync.Mutex
+	trees  []seenTree
+	merges [][2]string // a commit, and its second parent
+}
+
+// A seenTree is a tree that was compared with that of a commit.
+type seenTree struct {
+	head, tree string
+	same       bool
+}
+
+// remembered is how many findings of a kind are kept: more than landings that
+// are under way at once.
+const remembered = 256
+
+func (f *findings) tree(head, tree string, same bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.trees = append(f.trees[max(0, len(f.trees)-remembered):], seenTree{head, tree, same})
+}
+
+func (f *findings) isEmpty(head, tree string) (same, known bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, t := range slices.Backward(f.trees) {
+		if t.head == head && t.tree == tree {
+			return t.same, true
+		}
+	}
+	return false, false
+}
+
+func (f *findings) merge(commit, theirs string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.merges = append(f.merges[max(0, len(f.merges)-remembered):], [2]string{commit, theirs})
+}
+
+func (f *findings) theirs(commit string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range slices.Backward(f.merges) {
+		if m[0] == commit {
+			return m[1]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,184 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"example.com/agl/ports"
+)
+
+// Merge merges spec.Theirs into a checkout, as git merge --no-ff --no-commit
+// does: merge-tree merges, which touches nothing, and what it gives is checked
+// out. So everything that speaks against it is known before.
+func (i integrator) Merge(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec) (ports.Merge, error) {
+	r := i.repo
+	op := "merge " + spec.Branch + " into " + spec.Into
+	c, err := r.landing(op, ws, spec)
+	if err != nil {
+		return ports.Merge{}, err
+	}
+	m, err := c.merge(ctx, spec)
+	if err != nil {
+		return ports.Merge{}, r.fault(op, err)
+	}
+	return m, nil
+}
+
+func (c *checkout) merge(ctx context.Context, spec ports.MergeSpec) (ports.Merge, error) {
+	if why, err := c.unmergeable(ctx, spec.Head); err != nil || why != "" {
+		return ports.Merge{}, orConflicted(err, why)
+	}
+	f, st, phantoms, err := c.foresee(ctx, spec.Theirs)
+	if err != nil {
+		return ports.Merge{}, err
+	}
+	if st.oid != spec.Head {
+		return ports.Merge{}, orConflicted(nil, "its HEAD is at "+st.oid)
+	}
+	changes, err := c.compare(ctx, spec.Head, f.tree)
+	if err != nil {
+		return ports.Merge{}, err
+	}
+	if len(changes) == 0 && f.clean {
+		if in, err := c.repo.descends(ctx, spec.Head, spec.Theirs); err != nil || in {
+			return ports.Merge{}, orInvalid(err, "commit "+spec.Theirs+" is in "+spec.Head+" already: there is nothing to land")
+		}
+	}
+	made := ports.Merge{Message: mergeMessage(spec.Branch, spec.Into)}
+	if made.Conflicts, err = c.inTheWay(changes); err != nil || len(made.Conflicts) > 0 {
+		made.Blocked = true
+		return made, err
+	}
+	if len(st.untracked) > 0 {
+		return ports.Merge{}, orConflicted(nil, "it is not clean: "+list(st.untracked))
+	}
+	made.Conflicts = f.conflicts()
+	if err := c.checkOutMerge(ctx, spec.Head, f, changes, phantoms); err != nil {
+		if blocked, again := c.inTheWay(changes); wouldOverwrite(err) && again == nil && len(blocked) > 0 {
+			return ports.Merge{Message: made.Message, Conflicts: blocked, Blocked: true}, nil // it was put there meanwhile
+		}
+		return ports.Merge{}, err
+	}
+	if err := c.hold(spec.Theirs, f.tree, withConflicts(made.Message, made.Conflicts)); err != nil {
+		return ports.Merge{}, err
+	}
+	if len(made.Conflicts) > 0 {
+		return made, nil
+	}
+	made.Tree = f.tree
+	c.repo.found.tree(spec.Head, f.tree, len(changes) == 0)
+	return made, c.syncTree(f.tree, changes)
+}
+
+// orConflicted is err, or a refusal to merge in the checkout.
+func orConflicted(err error, why string) error {
+	if err != nil {
+		return err
+	}
+	return ports.Conflicted.Errorf("", "no merge can be made in the checkout: %s; put it back first", why)
+}
+
+func orInvalid(err error, why string) error {
+	if err != nil {
+		return err
+	}
+	return ports.Invalid.Errorf("", "%s", why)
+}
+
+// foresee merges without touching anything and looks at the checkout
+// meanwhile. phantoms are tracked files that git calls changed although they
+// are as it wrote them.
+func (c *checkout) foresee(ctx context.Context, theirs string) (f forecast, st status, phantoms []string, err error) {
+	merged := make(chan error, 1)
+	go func() {
+		var err error
+		f, err = c.forecast(ctx, theirs)
+		merged <- err
+	}()
+	st, err = c.status(ctx)
+	if err = errors.Join(<-merged, err); err != nil || len(st.tracked) == 0 {
+		return f, st, nil, err
+	}
+	if len(st.changed) == len(st.tracked) {
+		if phantoms, err = c.phantoms(ctx, st.changed); err != nil {
+			return f, st, nil, err
+		}
+	}
+	if len(phantoms) < len(st.tracked) {
+		return f, st, nil, orConflicted(nil, "it is not clean: "+list(st.tracked))
+	}
+	return f, st, phantoms, nil
+}
+
+// wouldOverwrite reports whether git refused to check files out because of
+// files that are in no commit.
+func wouldOverwrite(err error) bool {
+	var exit *exitError
+	return errors.As(err, &exit) && overwrites.MatchString(exit.Stderr)
+}
+
+var overwrites = regexp.MustCompile(`would (?:be overwritten|lose untracked)`)
+
+// checkOutMerge makes files and index those of a merge, as git merge does: the
+// files of the merged tree, and in the index the sides of what is in conflict.
+func (c *checkout) checkOutMerge(ctx context.Context, head string, f forecast, changes []change, phantoms []string) error {
+	if err := c.removeChanged(changes, phantoms); err != nil {
+		return err
+	}
+	if err := c.insist(ctx, call{long: true, args: []string{"read-tree", "-m", "-u", head, f.tree}}); err != nil {
+		return err
+	}
+	if len(f.stages) == 0 {
+		return nil
+	}
+	var removed, put strings.Builder
+	for _, s := range f.stages {
+		fmt.Fprintf(&removed, "0 %s\t%s\x00", c.repo.zeroID(), s.path)
+		fmt.Fprintf(&put, "%s %s %d\t%s\x00", s.mode, s.id, s.stage, s.path)
+	}
+	_, err := c.run(ctx, call{stdin: strings.NewReader(removed.String() + put.String()), args: []string{"update-index", "-z", "--index-info"}})
+	return err
+}
+
+// removeChanged removes those of the phantoms that the changes are about. Git
+// would not write over them; nothing is lost, as it wrote them itself.
+func (c *checkout) removeChanged(changes []change, phantoms []string) error {
+	if len(phantoms) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(c.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	phantom := map[string]bool{}
+	for _, p := range phantoms {
+		phantom[p] = true
+	}
+	for _, ch := range changes {
+		if !phantom[ch.path] {
+			continue
+		}
+		if err := root.Remove(filepath.FromSlash(ch.path)); err != nil && !missing(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncTree makes a tree's objects survive a power cut: those that changes, what
+// differs from a commit that does already, name.
+func (c *checkout) syncTree(tree string, changes []change) error {
+	ids := []string{tree}
+	for _, ch := range changes {
+		if isFileMode(ch.newMode) || ch.newMode == "040000" {
+			ids = append(ids, ch.id)
+		}
+	}
+	return c.repo.syncObjects(ids)
+}

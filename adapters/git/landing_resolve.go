@@ -1,0 +1,186 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"example.com/agl/ports"
+)
+
+// Resolve takes what is in a checkout that holds spec's merge as its
+// resolution. A merge that somebody has committed there already counts: that
+// commit is salvaged, and the checkout holds the merge again.
+func (i integrator) Resolve(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, were []ports.ConflictPath) (ports.Merge, error) {
+	r := i.repo
+	op := "take the resolution of the merge of " + spec.Branch
+	c, err := r.landing(op, ws, spec)
+	if err != nil {
+		return ports.Merge{}, err
+	}
+	m, err := c.resolve(ctx, spec, were)
+	if err != nil {
+		return ports.Merge{}, r.fault(op, err)
+	}
+	return m, nil
+}
+
+func (c *checkout) resolve(ctx context.Context, spec ports.MergeSpec, were []ports.ConflictPath) (ports.Merge, error) {
+	if damage := c.damage(); len(damage) > 0 {
+		return ports.Merge{}, &ports.RejectedError{Reasons: damage}
+	}
+	if err := c.uncommit(ctx, spec); err != nil {
+		return ports.Merge{}, err
+	}
+	if ours, err := c.holds(ctx, spec.Head, spec.Theirs); err != nil || !ours {
+		return ports.Merge{}, orConflicted(err, "it does not hold the merge of "+spec.Theirs+" into "+spec.Head)
+	}
+	x, err := c.readIndex(ctx)
+	if badIndex(err) {
+		return ports.Merge{}, &ports.RejectedError{Reasons: []string{"its index cannot be read: " + reasonOf(err)}}
+	}
+	if err != nil {
+		return ports.Merge{}, err
+	}
+	told := map[string]ports.ConflictPath{}
+	for _, w := range were {
+		told[w.Path] = w
+	}
+	left, err := c.markersLeft(ctx, spec.Theirs, slices.Sorted(maps.Keys(told)))
+	if err != nil {
+		return ports.Merge{}, err
+	}
+	for _, p := range x.unmerged {
+		if _, known := told[p]; !known {
+			left[p] = ports.ConflictPath{Path: p, Kind: ports.ConflictContent, Note: "it is unmerged, and no conflict that is being resolved"}
+		}
+	}
+	if x, err = c.stageResolution(ctx, x, told, left); err != nil {
+		return ports.Merge{}, err
+	}
+	for _, p := range x.unmerged {
+		if _, known := left[p]; !known {
+			left[p] = ports.ConflictPath{Path: p, Kind: told[p].Kind, Note: "it is unmerged still; stage what it is to be"}
+		}
+	}
+	made := ports.Merge{Message: c.heldMessage(spec)}
+	if len(left) > 0 {
+		for _, p := range slices.Sorted(maps.Keys(left)) {
+			made.Conflicts = append(made.Conflicts, left[p])
+		}
+		return made, nil
+	}
+	made.Tree, err = c.durableTree(ctx, spec.Head)
+	return made, err
+}
+
+// stageResolution stages everything but what is left in conflict, and what
+// only line endings or a filter make git call changed. It returns the index as
+// it is then.
+func (c *checkout) stageResolution(ctx context.Context, x *index, told, left map[string]ports.ConflictPath) (*index, error) {
+	if err := c.showAll(ctx, x); err != nil {
+		return nil, err
+	}
+	st, err := c.status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	resolved := func(p string) bool { _, ok := told[p]; return ok || slices.Contains(x.unmerged, p) }
+	phantoms, err := c.phantoms(ctx, slices.DeleteFunc(slices.Clone(st.changed), resolved))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.stage(ctx, x, slices.AppendSeq(phantoms, maps.Keys(left))); err != nil {
+		return nil, err
+	}
+	if x, err = c.readIndex(ctx); err != nil {
+		return nil, err
+	}
+	// What was in conflict is part of the resolution even where it is ignored
+	// and was taken out of the index.
+	staged, err := c.staged(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var missed []string
+	for p := range told {
+		info, err := os.Lstat(filepath.Join(c.dir, filepath.FromSlash(p)))
+		if _, stays := left[p]; !stays && !staged[p] && err == nil && (info.Mode().IsRegular() || info.Mode().Type() == fs.ModeSymlink) {
+			missed = append(missed, p)
+		}
+	}
+	if len(missed) == 0 {
+		return x, nil
+	}
+	stdin := strings.NewReader(strings.Join(missed, "\x00") + "\x00")
+	if _, err := c.run(ctx, call{durable: true, stdin: stdin, args: []string{"update-index", "-z", "--add", "--stdin"}}); err != nil {
+		return nil, stageFailure(err)
+	}
+	return c.readIndex(ctx)
+}
+
+// staged returns the paths that the index holds.
+func (c *checkout) staged(ctx context.Context) (map[string]bool, error) {
+	paths := map[string]bool{}
+	add := func(e indexEntry) { paths[string(e.path)] = true }
+	data, err := readRegular(c.indexFile(), 4<<30)
+	if err == nil && walkIndex(data, c.repo.hexLen()/2, add) == nil || missing(err) {
+		return paths, nil
+	}
+	out, err := c.run(ctx, call{read: true, args: []string{"ls-files", "-v", "--stage", "-z"}})
+	if err != nil {
+		return nil, err
+	}
+	return paths, walkListing(out, add)
+}
+
+// durableTree writes the index as a tree whose objects survive a power cut,
+// those of commit head apart, which do already. It refuses pointers to commits
+// that only this checkout has.
+func (c *checkout) durableTree(ctx context.Context, head string) (string, error) {
+	out, err := c.run(ctx, call{durable: true, args: []string{"write-tree"}})
+	if err != nil {
+		return "", err
+	}
+	tree := strings.TrimSpace(string(out))
+	changes, err := c.compare(ctx, head, tree)
+	if err != nil {
+		return "", err
+	}
+	if err := c.refuseGitlinks(ctx, tree, changes); err != nil {
+		return "", err
+	}
+	c.repo.found.tree(head, tree, len(changes) == 0)
+	return tree, c.syncTree(tree, changes)
+}
+
+// uncommit makes a checkout hold spec's merge again in which it was committed:
+// git commit is how people, and agents, end a merge.
+func (c *checkout) uncommit(ctx context.Context, spec ports.MergeSpec) error {
+	was, err := c.heads(ctx)
+	if err != nil || len(c.unfinished()) > 0 || was.symbolic || !was.attached || was.branch == "" || was.branch == spec.Head {
+		return err
+	}
+	for _, id := range []string{spec.Head, spec.Theirs} {
+		in, err := c.repo.descends(ctx, was.branch, id)
+		if err != nil || !in {
+			return unlessGone(c.repo.fault("", err))
+		}
+	}
+	message, err := c.repo.Message(ctx, was.branch)
+	if err != nil {
+		return err
+	}
+	if _, err := c.salvageCommits(ctx, spec.Head, "the merge was committed while it was being resolved"); err != nil {
+		return err
+	}
+	if err := c.hold(spec.Theirs, spec.Theirs, message+"\n"); err != nil {
+		return err
+	}
+	return errors.Join(os.Remove(filepath.Join(c.gitDir, "AUTO_MERGE")), c.restoreRefs(ctx, was, spec.Head))
+}
