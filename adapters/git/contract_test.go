@@ -3,16 +3,34 @@ package git_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"example.com/agl/adapters/git"
 	"example.com/agl/ports"
 	"example.com/agl/ports/porttest"
 )
 
 func contractRepository(t testing.TB, files map[string]string) porttest.Repository {
 	w := newWorld(t, files)
+	return w.levers(w.repo)
+}
+
+// levers is what the suites see of a repository that w has opened.
+func (w *world) levers(repo *git.Repo) porttest.Repository {
 	return porttest.Repository{
-		Workspaces: w.repo, History: w.repo, Trunk: "main",
+		Workspaces: repo, Integrator: repo.Integrator(), History: repo, Trunk: "main",
+		Reopen: func() (porttest.Repository, error) {
+			again, err := w.tryOpen(w.dir)
+			if err != nil {
+				return porttest.Repository{}, err
+			}
+			return w.levers(again), nil
+		},
+		Parents: func(commit string) ([]string, error) {
+			out, err := w.tryGit(w.dir, "rev-parse", commit+"^@")
+			return strings.Fields(out), err
+		},
 		Reachable: func(commit string) bool {
 			out, err := w.tryGit(w.dir, "for-each-ref", "--contains", commit)
 			return err == nil && out != ""
@@ -59,4 +77,9 @@ func TestAGitRepositoryKeepsTheContractOfWorkspaces(t *testing.T) {
 func TestAGitRepositoryKeepsTheContractOfHistory(t *testing.T) {
 	t.Parallel()
 	porttest.History(t, porttest.HistoryOptions{New: contractRepository})
+}
+
+func TestAGitRepositoryKeepsTheContractOfIntegrator(t *testing.T) {
+	t.Parallel()
+	porttest.Integrator(t, porttest.IntegratorOptions{New: contractRepository, CrissCross: true, Renames: true, Modes: true, Ignored: true})
 }

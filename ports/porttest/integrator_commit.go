@@ -20,7 +20,7 @@ var mergeCommitRules = []rule[*landsite]{{
 	},
 }, {
 	"a commit moves nothing",
-	"No ref is moved by Commit, and the checkout is as it was.",
+	"No branch is moved by Commit, and the checkout is as it was; the commit stays reachable until the branch is moved there.",
 	func(c *check, s *landsite) {
 		l := s.apart(c)
 		m := l.merged(c)
@@ -28,8 +28,9 @@ var mergeCommitRules = []rule[*landsite]{{
 		unchanged := l.unchanged(c)
 		made := l.commit(c, m)
 		unchanged("committing")
-		if s.Reachable != nil && s.Reachable(made.ID) {
-			c.Errorf("a ref leads to it")
+		c.needs(s.Reachable != nil, "Repository.Reachable")
+		if !s.Reachable(made.ID) {
+			c.Errorf("no ref leads to it")
 		}
 	},
 }, {
