@@ -48,6 +48,8 @@ type (
 	Tip = ports.Tip
 	// A ConflictPath is one path two sides do not agree on.
 	ConflictPath = ports.ConflictPath
+	// A Landing is what a landing did to its parent.
+	Landing = ports.Landing
 )
 
 // The states of a run.
@@ -87,5 +89,8 @@ type (
 	Ended       = ports.Ended       // a verb was recorded
 	Gated       = ports.Gated       // what the build gate found
 	WasSalvaged = ports.WasSalvaged // something was kept before a checkout was put back
+	Opened      = ports.Opened      // a worktree was opened
+	Waits       = ports.Waits       // a verb waits for another namespace's
+	Met         = ports.Met         // a landing met a conflict, or a red build
 	Noted       = ports.Noted       // something a person should know
 )

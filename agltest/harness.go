@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -27,7 +28,7 @@ type Options struct {
 	// test, and asks for this.
 	Git bool
 	// Gate is the project's build command. It is never run: verdicts come from
-	// VerifierFails, or pass. Empty: "gate".
+	// Harness.Gate and VerifierFails, or pass. Empty: "gate".
 	Gate string
 }
 
@@ -45,16 +46,17 @@ type Harness struct {
 	clock   *mem.Clock
 	repo    repository
 
-	mu       sync.Mutex
-	scripts  map[string]*script // by role
-	started  map[step]*started
-	events   []agl.Event
-	agents   []string // that were started
-	lives    []*life  // the processes of the run, in order
-	crashAt  string   // where the next one dies
-	replays  int
-	silenced bool // what is left of scripts is nobody's fault
-	gate     gate
+	mu        sync.Mutex
+	scripts   map[string]*script // by role
+	started   map[step]*started
+	events    []agl.Event
+	agents    []string // that were started
+	lives     []*life  // the processes of the run, in order
+	crashAt   string   // where the next one dies
+	replays   int
+	silenced  bool // what is left of scripts is nobody's fault
+	gate      gate
+	conflicts []*conflict // that landings are to meet
 }
 
 // New returns a harness in memory. What is wrong with the scripts is reported
@@ -77,7 +79,7 @@ func (o Options) New(t testing.TB) *Harness {
 		Label: o.Label, t: t, ordinal: ordinal(t), store: &mem.Store{}, clock: mem.NewClock(),
 		scripts: map[string]*script{}, started: map[step]*started{},
 	}
-	h.gate = gate{command: o.Gate, found: map[ports.Verb]*finding{}}
+	h.gate = gate{command: o.Gate, found: map[verification]*finding{}}
 	if o.Git {
 		h.repo = newGitRepository(t, o.Files)
 	} else {
@@ -155,6 +157,9 @@ func (h *Harness) live(p process, do func(ctx context.Context, e *agl.Engine) er
 	if ctx == nil || !p.goesOn {
 		ctx = h.t.Context()
 	}
+	h.mu.Lock()
+	l.ctx = ctx
+	h.mu.Unlock()
 	err := do(schedule.With(ctx, p.yield), e)
 	if closing := e.Close(); err == nil {
 		err = closing
@@ -176,9 +181,9 @@ func (h *Harness) live(p process, do func(ctx context.Context, e *agl.Engine) er
 
 func (h *Harness) engine(l *life) *agl.Engine {
 	h.t.Helper()
-	workspaces, integrator, history := h.repo.open(h.t)
+	workspaces, in, history := h.repo.open(h.t)
 	set := intercept.Wrap(ports.Set{
-		Store: h.store, Workspaces: workspaces, Integrator: integrator, History: history, Verifier: verifier{h, l}, Clock: h.clock,
+		Store: h.store, Workspaces: workspaces, Integrator: integrator{in, h, l}, History: history, Verifier: verifier{h, l}, Clock: h.clock,
 		// For every model: no vendor's program can be reached from here.
 		Agents: map[string]ports.Agent{ports.AnyProvider: mem.Agent(func(ctx context.Context, task ports.Task, emit func(ports.AgentEvent)) (ports.Outcome, error) {
 			return h.play(ctx, l, task, emit)
@@ -205,5 +210,10 @@ func (h *Harness) finish() {
 	}
 	if h.gate.red > 0 {
 		h.t.Errorf("agltest: %d failures of the build gate were never asked for", h.gate.red)
+	}
+	for _, c := range h.conflicts {
+		if c.life == nil {
+			h.t.Errorf("agltest: no landing of worktree %q has met the conflict on %s", c.child, strings.Join(c.paths, ", "))
+		}
 	}
 }

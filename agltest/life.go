@@ -33,8 +33,9 @@ func (h *Harness) CrashAt(point string) {
 // and changes nothing.
 type life struct {
 	h       *Harness
-	crashAt string // where it dies; empty: nowhere
-	replays bool   // it starts no agent
+	crashAt string          // where it dies; empty: nowhere
+	replays bool            // it starts no agent
+	ctx     context.Context // that it runs under; nil: none of its own
 
 	mu     sync.Mutex
 	dead   bool
@@ -120,6 +121,9 @@ func (l *life) isDead() bool {
 // interrupted reports whether what this process did last, before now, was cut
 // short by its death.
 func (l *life) interrupted(now *life) bool { return l != nil && l != now && l.isDead() }
+
+// cancelled reports whether what this process ran under is over.
+func (l *life) cancelled() bool { return l.ctx != nil && l.ctx.Err() != nil }
 
 func (l *life) passed() []point {
 	l.mu.Lock()

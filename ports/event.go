@@ -49,7 +49,10 @@ type (
 	// Ended tells that a verb was recorded.
 	Ended struct{ Record Record }
 	// Gated tells what the build gate found.
-	Gated struct{ Verdict Verdict }
+	Gated struct {
+		Verdict Verdict
+		Again   bool // it had passed on this tree before, and did not run
+	}
 	// WasSalvaged tells that something was kept before a checkout was put
 	// back.
 	WasSalvaged struct{ Salvage Salvage }

@@ -32,6 +32,7 @@ const (
 	KindGreen   RecordKind = "green"   // the gate passed on a tree
 	KindAttempt RecordKind = "attempt" // a landing met a conflict or a red gate
 	KindFix     RecordKind = "fix"     // an agent worked in the checkout of a landing
+	KindHold    RecordKind = "hold"    // what a person had made of a conflict when the run was interrupted
 )
 
 // Ordered reports whether records of this kind have a position in their

@@ -3,6 +3,7 @@ package ports
 import (
 	"context"
 	"encoding/json"
+	"io/fs"
 	"time"
 )
 
@@ -43,8 +44,9 @@ type Gate struct {
 
 // A VerifyTask is one run of the gate.
 type VerifyTask struct {
-	Dir string
-	Env []string // "NAME=value" for every process it starts
+	Dir  string   // the checkout; "" where it is in memory
+	Tree fs.FS    // the same, to read; may be nil where Dir is given
+	Env  []string // "NAME=value" for every process it starts
 }
 
 // A Verdict is what a gate found.

@@ -4,19 +4,23 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"example.com/agl/internal/ledger"
 	"example.com/agl/ports"
 )
 
-// An attempt is one run of a verb that is not recorded, in a checkout that
-// stands at its namespace's head.
+// An attempt is one run of a verb that is not recorded, under the lease of its
+// namespace.
 type attempt struct {
 	x      *execution
+	walk   *walk
 	space  *namespace
 	verb   *verb
-	ws     ports.Workspace
+	at     *namespace      // in whose checkout it works: a landing in its parent's, the others in their own
+	base   string          // the head of that
+	ws     ports.Workspace // that checkout; nil until it is prepared
 	guard  json.RawMessage
 	mark   string        // what its processes carry as EnvStep
 	record *ports.Record // as it will be recorded, without a value
@@ -24,35 +28,59 @@ type attempt struct {
 	committer string // "Name <email>", if it may end in a commit
 }
 
-// prepare puts the namespace's checkout at its head and notes what is about to
-// run.
-func (x *execution) prepare(ctx context.Context, s *namespace, v *verb) (*attempt, error) {
-	a := &attempt{x: x, space: s, verb: v, mark: rand.Text()}
-	a.record = &ports.Record{
-		Kind: v.kind, Namespace: s.name, Name: v.name, Key: v.key, Terms: v.terms,
-		Before: s.head, Head: s.head, Called: x.book.Last(), Retry: s.retry,
+func (x *execution) attempt(w *walk, s *namespace, v *verb) *attempt {
+	head := x.book.Head(s.name)
+	if again := x.book.Entry(s.retry); again != nil && again.Landing != nil && again.Failure == nil {
+		head = again.Landing.Child // it is made again where it was, whatever came after it
 	}
-	var err error
-	if a.ws, err = x.workspace(ctx, s.name, s.branch, s.head); err != nil {
-		return nil, err
+	return &attempt{
+		x: x, walk: w, space: s, at: s, base: head, verb: v, mark: rand.Text(),
+		record: &ports.Record{
+			Kind: v.kind, Namespace: s.name, Name: v.name, Key: v.key, Terms: v.terms,
+			Before: head, Head: head, Called: x.book.Last(), Retry: s.retry,
+		},
 	}
-	if err := x.putBack(ctx, s.name, a.ws, s.head, fmt.Sprintf("found before %s", v.op())); err != nil {
-		return nil, err
+}
+
+// errNotBegun is in the error of a verb whose context had ended before it
+// began: nothing was done, and nothing is recorded.
+var errNotBegun = errors.New("it was not begun")
+
+// prepare puts a namespace's checkout, in which the attempt is to work, at its
+// head, and notes what is about to run.
+func (a *attempt) prepare(ctx context.Context, at *namespace, note ledger.Note) error {
+	err := a.settle(ctx, at, note)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ended(ctx, a.verb)
+	case err != nil:
+		return fmt.Errorf("%s: %w", a.verb.op(), err)
+	}
+	return nil
+}
+
+func (a *attempt) settle(ctx context.Context, at *namespace, note ledger.Note) error {
+	x, v := a.x, a.verb
+	a.at, a.base = at, x.book.Head(at.name)
+	ws, err := x.workspace(ctx, at.name, at.branch, a.base)
+	if err != nil {
+		return err
+	}
+	a.ws = ws
+	if err := x.putBack(ctx, at.name, a.ws, a.base, fmt.Sprintf("found before %s", v.op())); err != nil {
+		return err
 	}
 	if a.guard, err = a.ws.Guard(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if v.commits {
 		if a.committer, err = x.committer(ctx); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	a.record.Started = x.engine.now()
-	note := ledger.Note{Key: v.key, Started: a.record.Started, Name: v.op(), Guard: a.guard}
-	if err := x.book.WriteNote(ctx, s.name, note); err != nil {
-		return nil, err
-	}
-	return a, nil
+	note.Key, note.Started, note.Name, note.Guard = v.key, a.record.Started, v.op(), a.guard
+	return x.book.WriteNote(ctx, a.space.name, note)
 }
 
 // workspace returns a namespace's checkout, made when it is first needed.
@@ -77,11 +105,15 @@ func (x *execution) workspace(ctx context.Context, namespace, branch, head strin
 // of.
 func (x *execution) putBack(ctx context.Context, namespace string, ws ports.Workspace, head, reason string) error {
 	done, err := ws.PutBack(ctx, head, reason)
+	x.tellPutBack(namespace, done)
+	return err
+}
+
+func (x *execution) tellPutBack(namespace string, done ports.PutBack) {
 	if done.Salvage != nil {
 		x.publish(namespace, ports.WasSalvaged{Salvage: *done.Salvage})
 	}
 	x.tell(namespace, done.Notes)
-	return err
 }
 
 func (x *execution) tell(namespace string, notes []string) {

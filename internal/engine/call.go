@@ -24,6 +24,9 @@ func (r *Run) Call(ctx context.Context, c *Call) error {
 		commits: c.Ending == EndCommit,
 		deliver: c.Deliver,
 		run: func(ctx context.Context, a *attempt) (*ledger.Entry, error) {
+			if err := a.prepare(ctx, r.space, ledger.Note{}); err != nil {
+				return nil, err
+			}
 			return a.call(ctx, c)
 		},
 	})
@@ -62,7 +65,10 @@ func (r *Run) Verify(ctx context.Context) (ports.Verdict, error) {
 			return strictjson.Decode(value, &verdict)
 		},
 		run: func(ctx context.Context, a *attempt) (*ledger.Entry, error) {
-			return a.gate(ctx, gate)
+			if err := a.prepare(ctx, r.space, ledger.Note{}); err != nil {
+				return nil, err
+			}
+			return a.gate(ctx)
 		},
 	})
 	return verdict, err
@@ -70,20 +76,74 @@ func (r *Run) Verify(ctx context.Context) (ports.Verdict, error) {
 
 // gate runs the build command. What it leaves in the checkout is put back, and
 // never gets into a commit.
-func (a *attempt) gate(ctx context.Context, gate ports.Gate) (*ledger.Entry, error) {
+func (a *attempt) gate(ctx context.Context) (*ledger.Entry, error) {
 	tree, err := a.x.engine.set.History.Tree(ctx, a.record.Before)
 	if err != nil {
 		return nil, err
 	}
 	a.began()
-	verdict, err := a.x.engine.set.Verifier.Verify(ctx, ports.VerifyTask{Dir: a.ws.Dir(), Env: a.env()})
+	verdict, err := a.build(ctx, tree)
 	if err != nil {
 		return a.fail(ctx, fmt.Errorf("verify: %w", err))
 	}
-	verdict.Tree, verdict.Command = tree, gate.Command
-	a.x.publish(a.space.name, ports.Gated{Verdict: verdict})
 	if a.record.Value, err = strictjson.Canonical(verdict); err != nil {
 		return nil, ports.Internal.Errorf("verify", "%w", err)
 	}
 	return a.succeed(ctx, result{ending: EndDiscard})
+}
+
+// A gateError says that the build gate could not be run.
+type gateError struct{ err error }
+
+func (e *gateError) Error() string { return e.err.Error() }
+func (e *gateError) Unwrap() error { return e.err }
+
+// build runs the build command on the tree that is in the attempt's checkout,
+// unless it has passed on that tree before. Where there is none everything
+// passes.
+func (a *attempt) build(ctx context.Context, tree string) (ports.Verdict, error) {
+	x := a.x
+	gate := x.engine.set.Verifier.Gate()
+	if gate.Command == "" {
+		return ports.Verdict{Passed: true, Tree: tree, Note: "the project has no build command"}, nil
+	}
+	terms, err := makeTerms([]Input{{"tree", tree}, {"command", gate.Command}, {"timeout", gate.Timeout.String()}})
+	if err != nil {
+		return ports.Verdict{}, err
+	}
+	key := fingerprint.Key(ports.KindGreen, terms)
+	var verdict ports.Verdict
+	if e := x.book.Support(ports.KindGreen, "", key, 0); e != nil {
+		err := x.supportValue(ctx, e, &verdict)
+		if err == nil {
+			x.publish(a.space.name, ports.Gated{Verdict: verdict, Again: true})
+		}
+		return verdict, err
+	}
+	started := x.engine.now()
+	verdict, err = x.engine.set.Verifier.Verify(ctx, ports.VerifyTask{Dir: a.ws.Dir(), Tree: a.ws.Tree(), Env: a.env()})
+	if err != nil {
+		return verdict, &gateError{err}
+	}
+	verdict.Tree, verdict.Command = tree, gate.Command
+	x.publish(a.space.name, ports.Gated{Verdict: verdict})
+	ctx = context.WithoutCancel(ctx)
+	if err := a.reap(ctx); err != nil {
+		return verdict, err
+	}
+	if err := guarded(ctx, a.ws, ledger.Note{Name: a.verb.op(), Guard: a.guard}); err != nil {
+		return verdict, err
+	}
+	if !verdict.Passed {
+		return verdict, nil
+	}
+	doc, err := strictjson.Canonical(verdict)
+	if err != nil {
+		return verdict, ports.Internal.Errorf("gate", "%w", err)
+	}
+	_, err = x.book.Append(ctx, &ports.Record{
+		Kind: ports.KindGreen, Namespace: a.space.name, Name: "gate", Key: key, Terms: terms, Value: doc,
+		Called: x.book.Last(), Started: started, Ended: x.engine.now(),
+	})
+	return verdict, err
 }

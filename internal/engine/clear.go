@@ -50,49 +50,79 @@ func (e *Engine) Clear(ctx context.Context, label string) (cleared ports.Cleared
 // that its records account for, or that a verb which was interrupted moved. A
 // branch of a run that cannot be read is taken as it is: its tip is told.
 func (x *execution) clearable(ctx context.Context) (map[string]string, error) {
-	branch := BranchOf(x.label)
-	at, err := x.engine.set.Workspaces.Branch(ctx, branch)
-	if err != nil {
-		return nil, err
-	}
-	branches := map[string]string{}
-	if at != "" {
-		branches[branch] = at
-	}
-	x.book, err = ledger.Open(ctx, x.engine.set.Store, x.label)
+	book, err := ledger.Open(ctx, x.engine.set.Store, x.label)
 	if unreadable(err) {
-		return branches, nil
+		namespaces, err := ledger.Namespaces(ctx, x.engine.set.Store, x.label)
+		if err != nil {
+			return nil, err
+		}
+		return x.branchesOf(ctx, namespaces)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := x.reap(ctx, "", ports.EnvRun+"="+x.book.Run.Nonce); err != nil {
+	x.book = book
+	if err := x.reap(ctx, "", ports.EnvRun+"="+book.Run.Nonce); err != nil {
 		return nil, err
 	}
-	note, err := x.book.ReadNote(ctx, ports.Base)
-	if err != nil && !unreadable(err) {
+	branches, err := x.branchesOf(ctx, book.Namespaces())
+	if err != nil {
 		return nil, err
 	}
-	if note != nil {
-		if err := x.guardGone(ctx, *note, at); err != nil {
-			return nil, fmt.Errorf("clear %s: %w", x.label, err)
+	moved := map[string]bool{} // namespaces in whose checkout a verb was interrupted
+	for _, namespace := range book.Namespaces() {
+		note, err := book.ReadNote(ctx, namespace)
+		if err != nil && !unreadable(err) {
+			return nil, err
+		}
+		in := namespace
+		if note != nil && note.Landing != nil {
+			in = note.Landing.Into
+		}
+		if note != nil || err != nil {
+			moved[in] = true
+		}
+		if note != nil {
+			if err := x.guardGone(ctx, in, *note, branches[x.branch(in)]); err != nil {
+				return nil, fmt.Errorf("clear %s: %w", x.label, err)
+			}
 		}
 	}
-	head := headOf(x.book, ports.Base)
-	if at != "" && at != head && at != interruptedAt(x.book, ports.Base) && note == nil && err == nil {
-		return nil, fmt.Errorf("clear %s: %w", x.label, strayBranch(branch, at, head))
+	for _, namespace := range book.Namespaces() {
+		branch := x.branch(namespace)
+		was, head := track(book, namespace)
+		if at := branches[branch]; at != "" && at != head && at != was && !moved[namespace] {
+			return nil, fmt.Errorf("clear %s: %w", x.label, strayBranch(branch, at, head))
+		}
+	}
+	return branches, nil
+}
+
+// branchesOf returns the branches of namespaces that there are, each with the
+// commit it is at.
+func (x *execution) branchesOf(ctx context.Context, namespaces []string) (map[string]string, error) {
+	branches := map[string]string{}
+	for _, namespace := range namespaces {
+		branch := x.branch(namespace)
+		at, err := x.engine.set.Workspaces.Branch(ctx, branch)
+		if err != nil {
+			return nil, err
+		}
+		if at != "" {
+			branches[branch] = at
+		}
 	}
 	return branches, nil
 }
 
 // guardGone checks, before git runs in a checkout that is to go, that nothing
 // was planted while the note's verb ran.
-func (x *execution) guardGone(ctx context.Context, note ledger.Note, at string) error {
-	there, err := x.trees.Exists(ctx, ports.Base)
+func (x *execution) guardGone(ctx context.Context, namespace string, note ledger.Note, at string) error {
+	there, err := x.trees.Exists(ctx, namespace)
 	if err != nil || !there || at == "" {
 		return err
 	}
-	ws, err := x.workspace(ctx, ports.Base, BranchOf(x.label), at)
+	ws, err := x.workspace(ctx, namespace, x.branch(namespace), at)
 	if err != nil {
 		return err
 	}

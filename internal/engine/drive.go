@@ -47,7 +47,7 @@ func (x *execution) walkToEnd(ctx context.Context, resumed bool, opts ResumeOpti
 	if opts.Retry {
 		failed = x.failures()
 	}
-	w := x.newWalk(true, retrying, seqs(x.following(failed)))
+	w := x.newWalk(true, retrying, x.standingOn(failed))
 	err := w.call(ctx)
 	if w.halted() != nil {
 		return nil, err
@@ -106,11 +106,21 @@ func (x *execution) retryable(err error) []*ledger.Entry {
 }
 
 // lastFailure reports whether a failure was recorded by an earlier process,
-// and no live record was called after it.
+// and no live record of its namespace, or of one above it, was called after it.
 func (x *execution) lastFailure(e *ledger.Entry) bool {
-	return e.Seq <= x.since && !slices.ContainsFunc(x.book.Live(e.Namespace), func(other *ledger.Entry) bool {
-		return other.Called >= e.Seq
-	})
+	if e.Seq > x.since {
+		return false
+	}
+	for namespace := e.Namespace; ; {
+		if slices.ContainsFunc(x.book.Live(namespace), func(other *ledger.Entry) bool { return other.Called >= e.Seq }) {
+			return false
+		}
+		opened := x.book.Opened(namespace)
+		if opened == nil {
+			return true
+		}
+		namespace = opened.Parent
+	}
 }
 
 // replayed returns the recorded failures that are in err's tree.

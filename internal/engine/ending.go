@@ -34,7 +34,7 @@ func (a *attempt) succeed(ctx context.Context, r result) (*ledger.Entry, error) 
 	if err := a.reap(ctx); err != nil {
 		return nil, errors.Join(err, noted)
 	}
-	e, err := a.x.conclude(ctx, a.ws, a.space.branch, note)
+	e, err := a.x.conclude(ctx, a.ws, a.at.branch, note)
 	if err != nil {
 		return nil, errors.Join(err, noted)
 	}
@@ -76,7 +76,7 @@ func (x *execution) conclude(ctx context.Context, ws ports.Workspace, branch str
 		refused = trespass(n.Name, r, changes)
 	}
 	if refused != nil {
-		return x.recordFailure(ctx, ws, r, n.Name, refused)
+		return x.recordFailure(ctx, place{ws, r.Namespace, r.Before}, r, n.Name, refused)
 	}
 	e, err := x.record(ctx, r)
 	if err != nil {
@@ -163,9 +163,9 @@ func (a *attempt) fail(ctx context.Context, cause error) (*ledger.Entry, error) 
 		return nil, fmt.Errorf("%w (it failed itself: %v)", err, cause)
 	}
 	if !stopping {
-		return a.x.recordFailure(ctx, a.ws, a.record, a.verb.op(), cause)
+		return a.x.recordFailure(ctx, place{a.ws, a.at.name, a.base}, a.record, a.verb.op(), cause)
 	}
-	if err := a.x.putBack(ctx, a.space.name, a.ws, a.record.Before, "cancelled: "+a.verb.op()); err != nil {
+	if err := a.x.putBack(ctx, a.at.name, a.ws, a.base, "cancelled: "+a.verb.op()); err != nil {
 		a.x.note(a.space.name, "the checkout could not be put back: %v", err)
 		return nil, context.Canceled
 	}
@@ -187,8 +187,15 @@ func late(cause error) error {
 	return ports.Unexpected.Errorf("", "%w (%w)", cause, context.DeadlineExceeded)
 }
 
+// A place is a checkout, whose it is, and the commit that it is to stand at.
+type place struct {
+	ws        ports.Workspace
+	namespace string
+	head      string
+}
+
 // recordFailure records how a verb failed, and puts its checkout back.
-func (x *execution) recordFailure(ctx context.Context, ws ports.Workspace, r *ports.Record, name string, cause error) (*ledger.Entry, error) {
+func (x *execution) recordFailure(ctx context.Context, at place, r *ports.Record, name string, cause error) (*ledger.Entry, error) {
 	r.Value = nil
 	r.Head = r.Before
 	r.Failure = ports.FailureOf(cause)
@@ -196,8 +203,8 @@ func (x *execution) recordFailure(ctx context.Context, ws ports.Workspace, r *po
 	if err != nil {
 		return nil, errors.Join(cause, err)
 	}
-	if err := x.putBack(ctx, r.Namespace, ws, r.Before, fmt.Sprintf("left by %s, which failed", name)); err != nil {
-		x.note(r.Namespace, "the checkout could not be put back after %s: %v", name, err)
+	if err := x.putBack(ctx, at.namespace, at.ws, at.head, fmt.Sprintf("left by %s, which failed", name)); err != nil {
+		x.note(at.namespace, "the checkout could not be put back after %s: %v", name, err)
 	}
 	return e, nil
 }

@@ -41,6 +41,7 @@ func New(set ports.Set, opts Options) (*Engine, error) {
 	}{
 		{"Store", set.Store},
 		{"Workspaces", set.Workspaces},
+		{"Integrator", set.Integrator},
 		{"History", set.History},
 		{"Verifier", set.Verifier},
 		{"Clock", set.Clock},

@@ -29,6 +29,8 @@ type execution struct {
 	since    int   // the last record when this process began to walk
 	quiet    bool  // nothing is published: a plan
 
+	structure sync.Mutex // held while worktrees are opened and records given up
+
 	once     sync.Mutex // held while one of these is found out
 	identity string     // who commits
 	checked  bool       // preflight has passed

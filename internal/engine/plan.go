@@ -17,14 +17,13 @@ func (e *Engine) Plan(ctx context.Context, label string, def Definition) (ports.
 		return ports.Plan{}, err
 	}
 	w := x.newWalk(true, nil, nil)
-	for name, s := range w.spaces {
+	w.pending = map[string]*ports.Record{}
+	for _, name := range x.book.Namespaces() {
 		r, err := restoreNote(ctx, x.book, name)
 		if err != nil {
 			return ports.Plan{}, err
 		}
-		if r != nil {
-			s.live = append(s.live, x.book.Unwritten(r))
-		}
+		w.pending[name] = r
 	}
 	x.since = x.book.Last()
 	err := w.call(ctx)

@@ -53,7 +53,7 @@ func (e *Engine) info(ctx context.Context, b *ledger.Book) ports.RunInfo {
 	run := b.Run
 	info := ports.RunInfo{
 		Label: run.Label, Workflow: run.Workflow, Version: run.Version,
-		Branch: run.Branch, Base: run.Base, Head: headOf(b, ports.Base),
+		Branch: run.Branch, Base: run.Base, Head: b.Head(ports.Base),
 		Params: run.Params, Created: run.Created,
 	}
 	end := b.End()

@@ -16,21 +16,113 @@ func (x *execution) recover(ctx context.Context) error {
 	if err := x.reap(ctx, "", ports.EnvRun+"="+x.book.Run.Nonce); err != nil {
 		return err
 	}
-	for _, namespace := range x.namespaces() {
-		if err := x.recoverNamespace(ctx, namespace); err != nil {
+	namespaces := x.book.Namespaces()
+	landing := map[string]bool{} // namespaces in whose checkout a landing was interrupted
+	for _, namespace := range namespaces { // before anything is put back
+		into, err := x.recoverLanding(ctx, namespace)
+		if err != nil {
+			return err
+		}
+		landing[into] = true
+	}
+	for _, namespace := range namespaces {
+		if err := x.recoverNamespace(ctx, namespace, landing[namespace]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// namespaces are those that the run has.
-func (x *execution) namespaces() []string { return []string{ports.Base} }
-
-func (x *execution) recoverNamespace(ctx context.Context, namespace string) error {
+// recoverLanding settles a landing that an earlier process was in the middle
+// of: what a person may have made of its conflict is kept for when it is made
+// again. The merge itself is ended when the parent's checkout is put back.
+//
+// It returns in whose checkout that was; "" if no landing was interrupted.
+func (x *execution) recoverLanding(ctx context.Context, namespace string) (into string, err error) {
 	if err := x.book.Whole(ctx, namespace); err != nil {
+		return "", err
+	}
+	note, err := x.book.ReadNote(ctx, namespace)
+	if err != nil || note == nil || note.Landing == nil {
+		return "", ignoreCorrupt(err) // recoverNamespace tells of it
+	}
+	into = note.Landing.Into
+	there, err := x.trees.Exists(ctx, into)
+	if err != nil {
+		return "", err
+	}
+	branch := x.branch(into)
+	at, err := x.engine.set.Workspaces.Branch(ctx, branch)
+	if err != nil {
+		return "", err
+	}
+	if there && at != "" {
+		ws, err := x.workspace(ctx, into, branch, at)
+		if err != nil {
+			return "", err
+		}
+		if err := guarded(ctx, ws, *note); err != nil {
+			return "", err
+		}
+		if err := x.keepHold(ctx, namespace, ws, at, note); err != nil {
+			return "", err
+		}
+	}
+	return into, x.book.DropNote(ctx, namespace)
+}
+
+// keepHold records what is in a checkout that holds the note's merge, if
+// somebody may have typed there.
+func (x *execution) keepHold(ctx context.Context, namespace string, ws ports.Workspace, at string, note *ledger.Note) error {
+	l := note.Landing
+	if note.Phase != ledger.Resolving || at != l.Before {
+		return nil
+	}
+	spec := ports.MergeSpec{Head: l.Before, Theirs: l.Child, Branch: x.branch(namespace), Into: x.branch(l.Into)}
+	held, err := x.engine.set.Integrator.Held(ctx, ws, spec)
+	if err != nil || held != ports.HoldEdited {
 		return err
 	}
+	who, err := x.committer(ctx)
+	if err != nil {
+		return err
+	}
+	now := x.engine.now()
+	snapshot, err := x.engine.set.Integrator.Snapshot(ctx, ws, ports.CommitSpec{
+		Head: l.Before, Message: "what was made of the conflict of " + namespace, Identity: who, Date: now,
+	})
+	if err != nil {
+		return err
+	}
+	key, terms, err := landingKey(spec, "hold", note.Try)
+	if err != nil {
+		return err
+	}
+	if err := x.trees.Keep(ctx, "hold-"+snapshot, snapshot); err != nil {
+		return err
+	}
+	_, err = x.book.Append(ctx, &ports.Record{
+		Kind: ports.KindHold, Namespace: namespace, Name: namespace, Key: key, Terms: terms, Value: null, Head: snapshot,
+		Landing: l, Called: x.book.Last(), Started: now, Ended: now,
+	})
+	if err == nil {
+		x.note(namespace, "%s was interrupted in the middle of a conflict: what was made of it is kept for when it goes on", note.Name)
+	}
+	return err
+}
+
+func ignoreCorrupt(err error) error {
+	var corrupt *ports.CorruptError
+	if errors.As(err, &corrupt) {
+		return nil
+	}
+	return err
+}
+
+// recoverNamespace makes a namespace's branch and checkout stand where its
+// records say. interrupted is whether something was in the middle of work there
+// besides the namespace's own verb.
+func (x *execution) recoverNamespace(ctx context.Context, namespace string, interrupted bool) error {
 	note, err := x.book.ReadNote(ctx, namespace)
 	var corrupt *ports.CorruptError
 	switch {
@@ -43,10 +135,14 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string) erro
 	if err != nil {
 		return err
 	}
-	branch, head := x.branch(namespace), headOf(x.book, namespace)
-	at, err := x.findBranch(ctx, namespace, branch, head, note != nil)
+	branch := x.branch(namespace)
+	was, head := track(x.book, namespace)
+	at, err := x.findBranch(ctx, namespace, was, head, there, note != nil || interrupted)
 	if err != nil {
 		return err
+	}
+	if at == "" {
+		return nil // nothing has worked there yet
 	}
 	if !there {
 		if note != nil && at != head { // by then nothing else leads to it
@@ -69,7 +165,7 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string) erro
 			return err
 		}
 	}
-	if at != head && note == nil {
+	if at != head && note == nil && !interrupted {
 		if err := x.moveCheckout(ctx, namespace, ports.Move{Namespace: namespace, Branch: branch, Old: at, New: head}); err != nil {
 			return err
 		}
@@ -103,19 +199,22 @@ func (x *execution) concludeGone(ctx context.Context, namespace string, note *le
 
 // findBranch returns where a namespace's branch is: at head, where an
 // interrupted move left it, or where the verb that was interrupted did: its
-// ending or putting back sees to that. One that is gone is made again; one
-// that is anywhere else is Conflicted.
-func (x *execution) findBranch(ctx context.Context, namespace, branch, head string, interrupted bool) (string, error) {
+// ending or putting back sees to that. One that is gone is made again, unless
+// it was not made yet; one that is anywhere else is Conflicted.
+func (x *execution) findBranch(ctx context.Context, namespace, was, head string, there, interrupted bool) (string, error) {
+	branch := x.branch(namespace)
 	at, err := x.engine.set.Workspaces.Branch(ctx, branch)
 	switch {
 	case err != nil:
 		return "", err
-	case at == head, at != "" && (interrupted || at == interruptedAt(x.book, namespace)):
+	case at == head, at != "" && (interrupted || at == was):
 		return at, nil
 	case at != "":
 		return "", strayBranch(branch, at, head)
 	case namespace == ports.Base && len(x.book.Live("")) == 0:
 		return head, x.grow(ctx)
+	case !there && !interrupted && len(x.book.Live(namespace)) == 0:
+		return "", nil
 	}
 	x.note(namespace, "branch %s was gone: it is made again at %.12s", branch, head)
 	return head, x.trees.Move(ctx, branch, "", head)
@@ -125,36 +224,6 @@ func (x *execution) findBranch(ctx context.Context, namespace, branch, head stri
 func strayBranch(branch, at, head string) error {
 	return ports.Conflicted.Errorf("", "branch %s is at %.12s, the records say %.12s; keep what is there (git branch NAME %.12s) and put it back (git update-ref refs/heads/%s %s %s)",
 		branch, at, head, at, branch, head, at)
-}
-
-// headOf returns the commit that a namespace's records say its branch is at.
-func headOf(b *ledger.Book, namespace string) string {
-	head := b.Run.Base
-	for _, e := range b.Live(namespace) {
-		if e.Moved() {
-			head = e.Head
-		}
-	}
-	return head
-}
-
-// interruptedAt returns where a namespace's branch is if its last move was
-// recorded and not made; "" if it never moved.
-func interruptedAt(b *ledger.Book, namespace string) string {
-	at := ""
-	for _, e := range b.Entries() {
-		switch {
-		case e.Superseded != nil:
-			for _, m := range e.Superseded.Moves {
-				if m.Namespace == namespace && m.Old != m.New {
-					at = m.Old
-				}
-			}
-		case e.Kind.Ordered() && e.Namespace == namespace && e.Moved():
-			at = e.Before
-		}
-	}
-	return at
 }
 
 // restoreNote gives a dry walk the record that a resume would conclude first.

@@ -34,6 +34,11 @@ func (e *Engine) Status(ctx context.Context, label string) (ports.Status, error)
 func fromRecords(s *ports.Status, book *ledger.Book) {
 	s.Usage = book.Spent()
 	statusOf(s, ports.Base)
+	for _, namespace := range book.Namespaces() {
+		if opened := book.Opened(namespace); opened != nil {
+			statusOf(s, namespace).Parent = opened.Parent
+		}
+	}
 	for _, entry := range book.Live("") {
 		ns := statusOf(s, entry.Namespace)
 		ns.Records++
@@ -92,16 +97,22 @@ func (x *execution) observe(namespace string, what ports.Happening) {
 	switch e := what.(type) {
 	case ports.Began:
 		ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Since = e.Kind, e.Name, e.Ordinal, "", x.engine.now()
+	case ports.Opened:
+		ns.Parent = e.Parent
+	case ports.Waits:
+		ns.Waiting = e.For
 	case ports.Activity:
 		ns.Activity = e.Text
 	case ports.Ended:
-		ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Since = "", "", 0, "", time.Time{}
-		ns.Records++
-		if e.Record.Kind == ports.KindStep {
+		if e.Record.Kind.Ordered() {
+			ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Since = "", "", 0, "", time.Time{}
+			ns.Records++
+		}
+		if e.Record.Kind == ports.KindStep || e.Record.Kind == ports.KindFix {
 			ns.Usage = ns.Usage.Add(e.Record.Usage)
 			x.status.Usage = x.status.Usage.Add(e.Record.Usage)
 		}
-		x.status.Run.Head = e.Record.Head
+		x.status.Run.Head = x.book.Head(ports.Base)
 	}
 }
 

@@ -26,6 +26,9 @@ func (r *Run) Step(ctx context.Context, s *Step) error {
 		commits: s.Ending == EndCommit,
 		deliver: s.Deliver,
 		run: func(ctx context.Context, a *attempt) (*ledger.Entry, error) {
+			if err := a.prepare(ctx, r.space, ledger.Note{}); err != nil {
+				return nil, err
+			}
 			return a.step(ctx, s)
 		},
 	})
@@ -33,26 +36,33 @@ func (r *Run) Step(ctx context.Context, s *Step) error {
 
 // step runs a step's agent and ends the step.
 func (a *attempt) step(ctx context.Context, s *Step) (*ledger.Entry, error) {
+	value, err := a.turn(ctx, s)
+	if err != nil {
+		return a.fail(ctx, err)
+	}
+	a.record.Value = value
+	return a.succeed(ctx, result{ending: s.Ending, message: s.Message, allowEmpty: s.AllowEmpty})
+}
+
+// turn runs a step's agent and returns its report, or why there is none.
+func (a *attempt) turn(ctx context.Context, s *Step) (json.RawMessage, error) {
 	a.record.Model = s.Role.Model
 	report := &reporting{accept: s.Accept}
 	outcome, err := a.runAgent(ctx, s, report)
 	a.record.Usage = outcome.Usage
 	a.record.Session = outcome.Session
-	if err != nil {
-		return a.fail(ctx, fmt.Errorf("step %s: %w", s.Role.Name, err))
-	}
 	value, reported := report.value()
 	switch {
+	case err != nil:
 	case len(outcome.Denied) > 0:
 		err = ports.Denied.Errorf("", "its agent was refused %s", list(outcome.Denied))
 	case outcome.Stop != ports.StopCompleted, s.Role.Schema != nil && !reported:
 		err = &ports.IncompleteError{Role: s.Role.Name, Stop: outcome.Stop, Said: ports.Clip(outcome.Text, 2000)}
 	}
 	if err != nil {
-		return a.fail(ctx, fmt.Errorf("step %s: %w", s.Role.Name, err))
+		return nil, fmt.Errorf("step %s: %w", s.Role.Name, err)
 	}
-	a.record.Value = value
-	return a.succeed(ctx, result{ending: s.Ending, message: s.Message, allowEmpty: s.AllowEmpty})
+	return value, nil
 }
 
 // runAgent runs one turn. What was used is in the outcome even if it fails.

@@ -50,56 +50,46 @@ func (x *execution) failures() []*ledger.Entry {
 	return found
 }
 
-// following returns the records given and all later live ones of their
-// namespaces.
-func (x *execution) following(from []*ledger.Entry) []*ledger.Entry {
-	var found []*ledger.Entry
-	for _, first := range from {
-		for _, e := range x.book.Live(first.Namespace) {
-			if e.Seq >= first.Seq {
-				found = append(found, e)
-			}
-		}
-	}
-	return found
-}
-
-func seqs(entries []*ledger.Entry) map[int]bool {
-	set := map[int]bool{}
-	for _, e := range entries {
-		set[e.Seq] = true
-	}
-	return set
-}
-
 func isRed(e *ledger.Entry) bool {
 	var verdict ports.Verdict
 	return e.Kind == ports.KindVerdict && json.Unmarshal(e.Value, &verdict) == nil && !verdict.Passed
 }
 
-// supersede gives up the records given and all later ones of their namespaces.
-// Their commits are kept, then one record names them and the branches' moves,
-// then the branches move: what a crash interrupts, recover finishes.
+// supersede gives up the records given and all that stands on them. Their
+// commits are kept, then one record names them and the branches' moves, then
+// the branches move: what a crash interrupts, recover finishes.
 func (x *execution) supersede(ctx context.Context, why string, from []*ledger.Entry) error {
+	x.structure.Lock()
+	defer x.structure.Unlock()
+	return x.supersedeLocked(ctx, why, from)
+}
+
+func (x *execution) supersedeLocked(ctx context.Context, why string, from []*ledger.Entry) error {
 	if len(from) == 0 {
 		return nil
 	}
+	gone := x.standingOn(from)
 	s := &ports.Superseded{Why: why, Records: []int{}, Moves: []ports.Move{}}
-	for _, first := range from {
-		old := first.Before
-		for _, e := range x.following([]*ledger.Entry{first}) {
-			s.Records = append(s.Records, e.Seq)
-			if !e.Moved() {
-				continue
-			}
-			old = e.Head
-			if err := x.trees.Keep(ctx, fmt.Sprintf("record-%d", e.Seq), e.Head); err != nil {
-				return err
-			}
+	heads := map[string]string{} // before
+	for _, e := range gone.entries {
+		s.Records = append(s.Records, e.Seq)
+		if gone.again[e.Seq] {
+			s.Again = append(s.Again, e.Seq)
 		}
-		s.Moves = append(s.Moves, ports.Move{Namespace: first.Namespace, Branch: x.branch(first.Namespace), Old: old, New: first.Before})
+		moved, head := movedBy(e)
+		if moved == "" {
+			continue
+		}
+		heads[moved] = x.book.Head(moved)
+		if err := x.trees.Keep(ctx, fmt.Sprintf("record-%d", e.Seq), head); err != nil {
+			return err
+		}
 	}
-	slices.Sort(s.Records)
+	for _, namespace := range slices.Sorted(maps.Keys(heads)) {
+		s.Moves = append(s.Moves, ports.Move{
+			Namespace: namespace, Branch: x.branch(namespace), Old: heads[namespace], New: gone.headOf(x.book, namespace),
+		})
+	}
 	_, err := x.book.Append(ctx, &ports.Record{
 		Kind: ports.KindSuperseded, Namespace: ports.Base, Name: why, Superseded: s,
 		Terms: []ports.Term{}, Called: x.book.Last(), Started: x.engine.now(), Ended: x.engine.now(),
@@ -109,6 +99,20 @@ func (x *execution) supersede(ctx context.Context, why string, from []*ledger.En
 	}
 	x.note("", "records given up (%[2]s): %[1]d; their commits are kept under refs/agl/keep/%[3]s/ until the run is cleared", len(s.Records), why, x.label)
 	return x.move(ctx, s.Moves)
+}
+
+// movedBy returns the namespace whose branch a record moved, and where to; ""
+// if it moved none.
+func movedBy(e *ledger.Entry) (namespace, head string) {
+	switch {
+	case !e.Kind.Ordered():
+		return "", ""
+	case e.Moved():
+		return e.Namespace, e.Head
+	case e.Landing.Moved():
+		return e.Landing.Into, e.Landing.After
+	}
+	return "", ""
 }
 
 // move moves branches, and the checkouts that are on them.
@@ -149,7 +153,7 @@ func (x *execution) moveCheckout(ctx context.Context, namespace string, m ports.
 // branch returns the branch of a namespace.
 func (x *execution) branch(namespace string) string {
 	if namespace == ports.Base {
-		return x.book.Run.Branch
+		return BranchOf(x.label)
 	}
 	return "agl/_work/" + x.label + "/" + namespace
 }

@@ -25,26 +25,30 @@ type walk struct {
 	verbs sync.WaitGroup // those that run now
 
 	mu       sync.Mutex
-	spaces   map[string]*namespace
-	halt     error        // what keeps any further verb from running
-	over     bool         // the function has returned
-	retrying map[int]bool // failures that are tried again: their place is free
-	given    map[int]bool // records that are about to be given up
+	spaces   map[string]*namespace    // that were entered, by name
+	halt     error                    // what keeps any further verb from running
+	halting  chan struct{}            // closed when halt is set
+	over     bool                     // the function has returned
+	retrying map[int]bool             // failures that are tried again: their place is free
+	given    *closure                 // records that are about to be given up; nil: none
+	pending  map[string]*ports.Record // in a plan: what a resume would record first, by namespace
 }
 
 // A namespace is one namespace's place in a walk.
 type namespace struct {
 	name   string
 	branch string
-	busy   atomic.Bool // a verb of it is in flight
+	parent *namespace                 // nil for Base
+	lease  *lease                     // held by what works in its checkout
+	busy   atomic.Bool                // a verb of it is in flight
+	missed atomic.Pointer[ports.Miss] // in a dry walk: the verb that ended it
+	again  bool                       // and it is a landing that is to be made again
 
 	// The rest belongs to the verb in flight.
-	live     []*ledger.Entry
-	pos      int            // how many of live were reached
-	retry    int            // the failure that the next record supersedes, 0 if none
-	head     string         // the commit that the next verb stands on
-	ordinals map[string]int // verbs taken, by kind and name
-	missed   *ports.Miss    // in a dry walk: the verb that ended it
+	live     []*ledger.Entry // with landings that are to be made again at their places
+	pos      int             // how many of live were reached
+	retry    int             // the record that the next one supersedes, 0 if none
+	ordinals map[string]int  // verbs taken, by kind and name
 }
 
 // A Run is what a workflow's function is given: the way to its verbs.
@@ -74,23 +78,43 @@ func (e *replayedError) Unwrap() error { return e.err }
 
 // newWalk begins a walk over the live records, but for those to be retried and
 // those to be given up.
-func (x *execution) newWalk(dry bool, retrying, given map[int]bool) *walk {
-	w := &walk{x: x, dry: dry, spaces: map[string]*namespace{}, retrying: retrying, given: given}
-	w.spaces[ports.Base] = w.enter(ports.Base, x.book.Run.Branch, x.book.Run.Base)
+func (x *execution) newWalk(dry bool, retrying map[int]bool, given *closure) *walk {
+	w := &walk{x: x, dry: dry, spaces: map[string]*namespace{}, halting: make(chan struct{}), retrying: retrying, given: given}
 	return w
 }
 
-func (w *walk) enter(name, branch, base string) *namespace {
-	s := &namespace{name: name, branch: branch, head: base, ordinals: map[string]int{}}
-	for _, e := range w.x.book.Live(name) {
-		if w.retrying[e.Seq] {
+// base returns the run's own namespace.
+func (w *walk) base() *namespace {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.spaces[ports.Base] == nil {
+		w.spaces[ports.Base] = w.enter(ports.Base, nil)
+	}
+	return w.spaces[ports.Base]
+}
+
+// again reports whether a record is of a landing that is to be made again.
+func (w *walk) again(seq int) bool {
+	return w.x.book.Again(seq) || w.given != nil && w.given.again[seq]
+}
+
+// gone reports whether a record is about to be given up.
+func (w *walk) gone(seq int) bool {
+	return w.given != nil && w.given.in[seq] && !w.given.again[seq]
+}
+
+func (w *walk) enter(name string, parent *namespace) *namespace {
+	s := &namespace{name: name, branch: w.x.branch(name), parent: parent, lease: newLease(), ordinals: map[string]int{}}
+	for _, e := range w.x.book.Places(name) {
+		switch {
+		case w.retrying[e.Seq]:
 			s.retry = e.Seq
-			continue
+		case !w.gone(e.Seq):
+			s.live = append(s.live, e)
 		}
-		if w.given[e.Seq] {
-			continue
-		}
-		s.live = append(s.live, e)
+	}
+	if r := w.pending[name]; r != nil {
+		s.live = append(s.live, w.x.book.Unwritten(r))
 	}
 	return s
 }
@@ -108,7 +132,7 @@ func (w *walk) call(ctx context.Context) (err error) {
 		}
 	}()
 	_, err = guardPanic(w.x, "workflow "+w.x.job.Workflow, func() (struct{}, error) {
-		return struct{}{}, w.x.job.Func(ctx, &Run{walk: w, space: w.spaces[ports.Base]})
+		return struct{}{}, w.x.job.Func(ctx, &Run{walk: w, space: w.base()})
 	})
 	return err
 }
@@ -120,6 +144,7 @@ func (w *walk) stop(err error) error {
 	defer w.mu.Unlock()
 	if w.halt == nil {
 		w.halt = err
+		close(w.halting)
 	}
 	return w.halt
 }
@@ -169,28 +194,44 @@ func (r *Run) take(ctx context.Context, v *verb) error {
 	defer s.busy.Store(false)
 	schedule.Point(ctx)
 
-	if s.missed != nil {
+	if s.missed.Load() != nil {
 		return errDry
 	}
 	v.key = fingerprint.Key(v.kind, v.terms)
 	v.ordinal = s.count(v)
-	var next *ledger.Entry
-	if s.pos < len(s.live) {
-		next = s.live[s.pos]
-	}
-	if next != nil && next.Key == v.key {
+	next, again := w.next(s, v)
+	switch {
+	case next != nil && next.Key == v.key:
 		return w.replay(context.WithoutCancel(ctx), s, next, v)
-	}
-	if next != nil && next.Failure != nil && s.pos == len(s.live)-1 && w.x.lastFailure(next) {
+	case next != nil && next.Failure != nil && s.pos == len(s.live)-1 && w.x.lastFailure(next):
 		// The run ended here, in a failure, and what failed was mended: there is
 		// nothing to lose. Its retry is another verb.
 		s.retry, s.live, next = next.Seq, s.live[:s.pos], nil
 	}
 	if w.dry {
-		s.missed = w.miss(ctx, next, v)
+		s.again = again
+		s.missed.Store(w.miss(ctx, next, v))
 		return errDry
 	}
 	return w.runMissed(ctx, s, next, v)
+}
+
+// next returns the record at the namespace's position, or nil if there is
+// none: it is at its end, or at a landing that is to be made again, as this
+// verb does. Landings that are not asked for again are forgotten.
+func (w *walk) next(s *namespace, v *verb) (next *ledger.Entry, again bool) {
+	for s.pos < len(s.live) {
+		e := s.live[s.pos]
+		switch {
+		case !w.again(e.Seq):
+			return e, false
+		case v.kind == ports.KindLanding:
+			s.retry = e.Seq
+			return nil, true
+		}
+		s.live = slices.Delete(s.live, s.pos, s.pos+1)
+	}
+	return nil, false
 }
 
 // count returns the how manieth of its kind and name in the namespace a verb
@@ -203,9 +244,6 @@ func (s *namespace) count(v *verb) int {
 // replay answers a verb from its record.
 func (w *walk) replay(ctx context.Context, s *namespace, e *ledger.Entry, v *verb) error {
 	s.pos++
-	if e.Moved() {
-		s.head = e.Head
-	}
 	if !w.dry {
 		w.x.publish(s.name, ports.Hit{Record: planRecord(e), Ordinal: v.ordinal, Failed: e.Failure != nil})
 	}
@@ -230,8 +268,8 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 		return err
 	}
 	miss := w.miss(ctx, next, v)
-	if next != nil {
-		plan := ports.Plan{Label: x.label, Namespaces: []ports.NamespacePlan{s.plan(miss)}}
+	if next != nil { // it asks for something else than what is recorded
+		plan := ports.Plan{Label: x.label, Namespaces: []ports.NamespacePlan{w.planOf(s, miss)}}
 		if !x.rebuying && !x.book.Rebuying() {
 			return w.stop(&ports.DivergedError{Plan: plan})
 		}
@@ -239,6 +277,7 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 			return w.stop(err)
 		}
 		s.live = s.live[:s.pos]
+		s.retry = 0
 	}
 	if ctx.Err() != nil {
 		return ended(ctx, v)
@@ -246,29 +285,36 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 	if err := x.check(ctx); err != nil {
 		return w.stop(err)
 	}
+	spaces := []*namespace{s}
+	if v.kind == ports.KindLanding {
+		spaces = append(spaces, s.parent)
+	}
+	ctx, release, err := w.lease(ctx, v, spaces...)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if ctx.Err() != nil {
+		return ended(ctx, v)
+	}
 	x.publish(s.name, ports.Missed{Miss: *miss})
 	ctx = ports.WithVerb(ctx, ports.Verb{Namespace: s.name, Kind: v.kind, Name: v.name, Ordinal: v.ordinal})
-	a, err := x.prepare(ctx, s, v)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return ended(ctx, v)
-	case err != nil:
-		return w.stop(fmt.Errorf("%s: %w", v.op(), err))
-	}
+	a := x.attempt(w, s, v)
 	e, err := v.run(ctx, a)
 	switch {
 	case err == nil:
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+	case ctx.Err() != nil && errors.Is(err, context.Canceled), errors.Is(err, errNotBegun):
 		return err
 	default:
 		return w.stop(err)
 	}
-	s.live = append(s.live, e)
+	if s.pos < len(s.live) {
+		s.live[s.pos] = e // a landing that was made again
+	} else {
+		s.live = append(s.live, e)
+	}
 	s.pos++
 	s.retry = 0
-	if e.Moved() {
-		s.head = e.Head
-	}
 	if e.Failure != nil {
 		return e.Failure.Err()
 	}
@@ -279,7 +325,7 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 // ended. It is not recorded.
 func ended(ctx context.Context, v *verb) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return ports.Unexpected.Errorf(v.op(), "it was not begun: %w", ctx.Err())
+		return ports.Unexpected.Errorf(v.op(), "%w: %w", errNotBegun, ctx.Err())
 	}
 	return ctx.Err()
 }
@@ -319,13 +365,27 @@ func planRecord(e *ledger.Entry) ports.PlanRecord {
 	return ports.PlanRecord{Seq: e.Seq, Kind: e.Kind, Namespace: e.Namespace, Name: e.Name}
 }
 
-// plan says what becomes of the namespace's records.
-func (s *namespace) plan(miss *ports.Miss) ports.NamespacePlan {
+// rest returns the live records of a namespace that were not asked for.
+func (w *walk) rest(s *namespace) []*ledger.Entry {
+	var rest []*ledger.Entry
+	for _, e := range s.live[s.pos:] {
+		if !w.again(e.Seq) {
+			rest = append(rest, e)
+		}
+	}
+	return rest
+}
+
+// planOf says what becomes of a namespace's records.
+func (w *walk) planOf(s *namespace, miss *ports.Miss) ports.NamespacePlan {
 	p := ports.NamespacePlan{
 		Namespace: s.name, Hits: s.pos, Miss: miss,
 		Unreached: []ports.PlanRecord{}, Cost: ports.Usage{Complete: true},
 	}
-	for _, e := range s.live[s.pos:] {
+	if miss != nil && s.again {
+		return p // what follows is asked for when the landing has been made
+	}
+	for _, e := range w.rest(s) {
 		p.Unreached = append(p.Unreached, planRecord(e))
 		if e.Kind == ports.KindStep {
 			p.Cost = p.Cost.Add(e.Usage)
@@ -337,12 +397,10 @@ func (s *namespace) plan(miss *ports.Miss) ports.NamespacePlan {
 // plan says what a dry walk found. err is what the function returned.
 func (w *walk) plan(err error) ports.Plan {
 	p := ports.Plan{Label: w.x.label, Retries: []ports.PlanRecord{}}
-	missed := false
-	for _, name := range slices.Sorted(maps.Keys(w.spaces)) {
-		s := w.spaces[name]
-		missed = missed || s.missed != nil
-		p.Namespaces = append(p.Namespaces, s.plan(s.missed))
+	for _, s := range w.all() {
+		p.Namespaces = append(p.Namespaces, w.planOf(s, s.missed.Load()))
 	}
+	missed := w.missed()
 	p.Partial = missed && !errors.Is(err, errDry)
 	if !missed && err != nil {
 		p.Error = err.Error()
@@ -353,10 +411,29 @@ func (w *walk) plan(err error) ports.Plan {
 	return p
 }
 
+// all returns the run's namespaces, sorted: those that the walk entered, and
+// those that it did not and that have live records.
+func (w *walk) all() []*namespace {
+	w.base()
+	all := maps.Clone(w.spaces)
+	for _, name := range w.x.book.Namespaces() {
+		if all[name] == nil {
+			if s := w.enter(name, nil); len(w.rest(s)) > 0 {
+				all[name] = s
+			}
+		}
+	}
+	var sorted []*namespace
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		sorted = append(sorted, all[name])
+	}
+	return sorted
+}
+
 // missed reports whether a dry walk met a verb that is not recorded.
 func (w *walk) missed() bool {
 	for _, s := range w.spaces {
-		if s.missed != nil {
+		if s.missed.Load() != nil {
 			return true
 		}
 	}
@@ -366,8 +443,8 @@ func (w *walk) missed() bool {
 // unreached counts the live records that the walk did not ask for.
 func (w *walk) unreached() int {
 	n := 0
-	for _, s := range w.spaces {
-		n += len(s.live) - s.pos
+	for _, s := range w.all() {
+		n += len(w.rest(s))
 	}
 	return n
 }

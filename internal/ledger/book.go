@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -32,6 +33,10 @@ type Entry struct {
 	large bool
 	place int // orders the records of a namespace: its Seq, or the place of the one it retries
 }
+
+// Place orders the records of a namespace: it is the record's number, or the
+// place of the record that it took over.
+func (e *Entry) Place() int { return e.place }
 
 func newBook(store ports.Store, run Run) *Book {
 	return &Book{
@@ -188,8 +193,46 @@ func (b *Book) Namespaces() []string {
 	return all
 }
 
+// Entry returns the record of a number, or nil if there is none.
+func (b *Book) Entry(seq int) *Entry {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if seq < 1 || seq > len(b.entries) {
+		return nil
+	}
+	return b.entries[seq-1]
+}
+
+// Namespaces returns the namespaces that what can be read of a run's records
+// and notes names, Base first: for a run that cannot be opened.
+func Namespaces(ctx context.Context, store ports.Store, label string) ([]string, error) {
+	b := newBook(store, Run{Label: label})
+	all, err := b.Notes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names, err := store.Names(ctx, label, "records")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		seq, err := strconv.Atoi(strings.TrimSuffix(name, ".json"))
+		if err != nil {
+			continue
+		}
+		if r, _, err := b.read(ctx, seq); err == nil && r.Kind == ports.KindOpened {
+			all = append(all, r.Namespace)
+		}
+	}
+	all = slices.DeleteFunc(all, func(namespace string) bool {
+		return namespace == ports.Base || ports.CheckName("worktree", namespace) != nil
+	})
+	slices.Sort(all)
+	return append([]string{ports.Base}, slices.Compact(all)...), nil
+}
+
 // Support returns the newest supporting record of a kind and key of a
-// namespace that was written after record after, or nil.
+// namespace (any, if it is "") that was written after record after, or nil.
 func (b *Book) Support(kind ports.RecordKind, namespace, key string, after int) *Entry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -197,7 +240,7 @@ func (b *Book) Support(kind ports.RecordKind, namespace, key string, after int) 
 		if e.Seq <= after {
 			break
 		}
-		if e.Kind == kind && e.Key == key && e.Namespace == namespace {
+		if e.Kind == kind && e.Key == key && (namespace == "" || e.Namespace == namespace) {
 			return e
 		}
 	}
@@ -256,6 +299,20 @@ func (b *Book) Again(seq int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.again[seq]
+}
+
+// LiveEntries returns the live records that are ordered or of an opening, in
+// the order in which they were written.
+func (b *Book) LiveEntries() []*Entry {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var live []*Entry
+	for _, e := range b.entries {
+		if (e.Kind.Ordered() || e.Kind == ports.KindOpened) && !b.superseded[e.Seq] {
+			live = append(live, e)
+		}
+	}
+	return live
 }
 
 func (b *Book) ordered(namespace string, keep func(seq int) bool) []*Entry {

@@ -34,7 +34,21 @@ type Note struct {
 	Ending  *Ending         `json:"ending,omitempty"` // what is left to do; nil while it runs
 	Record  *ports.Record   `json:"record,omitempty"` // what will be recorded, but for Seq and Head
 	Behind  *behind         `json:"behind,omitempty"` // the record's value, if it is behind the note
+
+	Landing *ports.Landing `json:"landing,omitempty"` // of a landing, which works in its parent's checkout
+	Phase   Phase          `json:"phase,omitempty"`   // and what it is in the middle of
+	Try     int            `json:"try,omitempty"`     // and which conflict it is about
 }
+
+// A Phase is what a landing is in the middle of.
+type Phase string
+
+// The phases.
+const (
+	Merging   Phase = ""          // it merges, or the gate runs: what is in the checkout is AGL's and the gate's
+	Resolving Phase = "resolving" // the resolver decides: what is in the checkout may be a person's
+	Fixing    Phase = "fixing"    // an agent works in the conflict
+)
 
 // An Ending is how a verb that has run is to be concluded.
 type Ending struct {

@@ -9,9 +9,30 @@ import (
 )
 
 func repository(_ testing.TB, files map[string]string) porttest.Repository {
-	repo := mem.NewRepository(mem.NewClock(), files)
+	return levers(mem.NewRepository(mem.NewClock(), files))
+}
+
+func levers(repo *mem.Repository) porttest.Repository {
 	return porttest.Repository{
-		Workspaces: repo, History: repo, Trunk: "main", Reachable: repo.Reachable,
+		Workspaces: repo, Integrator: repo.Integrator(), History: repo, Trunk: "main", Reachable: repo.Reachable,
+		Reopen: func() (porttest.Repository, error) {
+			doc, err := repo.Export()
+			if err != nil {
+				return porttest.Repository{}, err
+			}
+			again, err := mem.ImportRepository(mem.NewClock(), doc)
+			if err != nil {
+				return porttest.Repository{}, err
+			}
+			return levers(again), nil
+		},
+		Parents: func(commit string) ([]string, error) {
+			list, err := repo.Commits("", commit)
+			if err != nil {
+				return nil, err
+			}
+			return list[len(list)-1].Parents, nil
+		},
 		Write: func(ws ports.Workspace, path string, data []byte) error {
 			return ws.(*mem.Workspace).WriteFile(path, data)
 		},
@@ -30,4 +51,9 @@ func TestTheRepositoryKeepsTheContractOfWorkspaces(t *testing.T) {
 func TestTheRepositoryKeepsTheContractOfHistory(t *testing.T) {
 	t.Parallel()
 	porttest.History(t, porttest.HistoryOptions{New: repository})
+}
+
+func TestTheRepositoryKeepsTheContractOfIntegrator(t *testing.T) {
+	t.Parallel()
+	porttest.Integrator(t, porttest.IntegratorOptions{New: repository})
 }

@@ -14,14 +14,15 @@ import (
 	"example.com/agl/ports"
 )
 
-// A Repository is what the suites of Workspaces and History are run on: a
-// repository with a checkout of an operator's, and what they do to it that no
-// port does. Levers that are nil are for what the implementation does not
+// A Repository is what the suites of Workspaces, Integrator and History are
+// run on: a repository with a checkout of an operator's, and what they do to
+// it that no port does. Levers that are nil are for what the implementation does not
 // know; the rules that need one are skipped, saying so.
 type Repository struct {
 	Workspaces ports.Workspaces
 	History    ports.History
-	Trunk      string // the branch the operator's checkout is on
+	Integrator ports.Integrator // for its own suite alone
+	Trunk      string           // the branch the operator's checkout is on
 
 	// Lock is a run's lock. Nil: one without files.
 	Lock ports.Lock
@@ -37,6 +38,13 @@ type Repository struct {
 	// Commit does what an agent does that runs git: it commits all that is in
 	// the checkout, on its branch or with HEAD detached, and returns the id.
 	Commit func(ws ports.Workspace, message string, detached bool) (string, error)
+
+	// Reopen returns the repository as another process finds it; this one does
+	// nothing any more.
+	Reopen func() (Repository, error)
+
+	// Parents returns the parents of a commit, in order.
+	Parents func(commit string) ([]string, error)
 
 	// Stage adds a file of the checkout to the index.
 	Stage func(ws ports.Workspace, path string) error

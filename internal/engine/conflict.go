@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"example.com/agl/ports"
+)
+
+// A Conflict is a landing that cannot go on by itself: paths that two sides do
+// not agree on, or a red gate. The parent's checkout holds the merge while its
+// resolver runs.
+type Conflict struct {
+	Child   string
+	Dir     string // the parent's checkout; "" where it is in memory
+	Attempt int    // from 1
+	Paths   []ports.ConflictPath
+	Verdict *ports.Verdict // the gate's; nil if it did not run
+
+	landing *landing
+
+	mu      sync.Mutex
+	busy    bool // a Step of it is in flight
+	settled bool // its resolver has returned
+	fixes   int  // Steps taken
+}
+
+// A Resolution is what a resolver decides about its conflict.
+type Resolution struct {
+	conflict *Conflict
+	retry    bool
+}
+
+// A Resolver decides what becomes of a conflict.
+type Resolver func(ctx context.Context, c *Conflict) (Resolution, error)
+
+// Retry takes what is in the checkout as the resolution.
+func (c *Conflict) Retry() Resolution { return Resolution{c, true} }
+
+// Abort gives the landing up.
+func (c *Conflict) Abort() Resolution { return Resolution{c, false} }
+
+// Summary says in one line what the conflict is.
+func (c *Conflict) Summary() string {
+	if c.Verdict != nil && !c.Verdict.Passed {
+		line := fmt.Sprintf("%s: the build gate failed (%s)", c.Child, c.Verdict.Command)
+		if c.Verdict.Note != "" {
+			line += ": " + c.Verdict.Note
+		}
+		return ports.Clip(ports.Printable(line), 400)
+	}
+	words := make([]string, 0, len(c.Paths))
+	for _, p := range c.Paths {
+		word := fmt.Sprintf("%s (%s)", p.Path, p.Kind)
+		if p.Note != "" {
+			word = fmt.Sprintf("%s (%s, %s)", p.Path, p.Kind, p.Note)
+		}
+		words = append(words, word)
+	}
+	const most = 5
+	more := ""
+	if len(words) > most {
+		more = fmt.Sprintf(" and %d more", len(words)-most)
+		words = words[:most]
+	}
+	return ports.Clip(ports.Printable(fmt.Sprintf("%s: conflicts in %s%s", c.Child, strings.Join(words, ", "), more)), 400)
+}
+
+// settle ends the conflict: its methods are Invalid from here on. A Step that
+// its resolver left running is waited for.
+func (c *Conflict) settle() {
+	c.landing.steps.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settled = true
+}
+
+// begin says whether a Step may be taken now, and which it is.
+func (c *Conflict) begin() (n int, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.settled:
+		return 0, ports.Invalid.Errorf("step in a conflict", "the conflict of %s is settled; a Conflict lives while its resolver runs", c.Child)
+	case c.busy:
+		return 0, ports.Invalid.Errorf("step in a conflict", "another step is in flight in the conflict of %s", c.Child)
+	}
+	c.busy = true
+	c.fixes++
+	c.landing.steps.Add(1)
+	return c.fixes, nil
+}
+
+func (c *Conflict) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.busy = false
+	c.landing.steps.Done()
+}
+
+// resolve asks the resolver about a conflict. Whatever it does, the conflict is
+// settled then.
+func (l *landing) resolve(ctx context.Context, c *Conflict) (Resolution, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	made, err := guardPanic(l.x, "resolver of "+c.Child, func() (Resolution, error) { return l.resolver(ctx, c) })
+	c.settle()
+	switch {
+	case err != nil:
+		return Resolution{}, err
+	case made == Resolution{}:
+		return made, ports.Unexpected.Errorf("resolver of "+c.Child, "it returned no resolution; return c.Retry() or c.Abort()")
+	case made.conflict != c:
+		return made, ports.Unexpected.Errorf("resolver of "+c.Child, "it returned the resolution of another conflict")
+	}
+	return made, nil
+}
+
+// gaveUp is the error of a landing that was given up.
+func (c *Conflict) gaveUp() error {
+	return &ports.ConflictError{Child: c.Child, Paths: c.Paths, Verdict: c.Verdict}
+}
+
+// halting reports whether an error is not the resolver's own: a step in the
+// conflict met it, and the run cannot go on.
+func (l *landing) halting(err error) bool {
+	halt := l.walk.halted()
+	return halt != nil && err != nil && (errors.Is(err, halt) || errors.Is(err, context.Canceled))
+}

@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"example.com/agl/internal/fingerprint"
+	"example.com/agl/internal/ledger"
+	"example.com/agl/ports"
+)
+
+// Step runs an agent in the checkout that holds the conflict's merge, unless
+// it is recorded for these very commits. Nothing is put back and nothing
+// committed: what it leaves is there for Retry.
+func (c *Conflict) Step(ctx context.Context, s *Step) error {
+	l := c.landing
+	op := "step " + s.Role.Name + " in " + l.verb.op()
+	n, err := c.begin()
+	if err != nil {
+		return err
+	}
+	defer c.end()
+	if err := l.x.job.resolve(s); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	terms, err := stepTerms(s)
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	stepKey := fingerprint.Key(ports.KindStep, terms)
+	key, _, err := l.supportKey("fix", c.Attempt, fmt.Sprint(n), stepKey)
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	if e := l.x.book.Support(ports.KindFix, l.space.name, key, l.since); e != nil {
+		return l.refix(ctx, s, e)
+	}
+	f := &fix{landing: l, op: op, ordinal: n, key: key, terms: terms}
+	return f.run(ctx, s)
+}
+
+// refix answers a step in a conflict from its record: the files are made those
+// that its agent left.
+func (l *landing) refix(ctx context.Context, s *Step, e *ledger.Entry) error {
+	l.x.publish(l.space.name, ports.Hit{Record: planRecord(e), Failed: e.Failure != nil})
+	done, err := l.x.engine.set.Integrator.Restore(ctx, l.ws, e.Head, "found before what "+s.Role.Name+" had left was written back")
+	l.x.tellPutBack(l.parent.name, done)
+	if err != nil {
+		return l.walk.stop(fmt.Errorf("%s: %w", l.verb.op(), err))
+	}
+	if e.Failure != nil {
+		return e.Failure.Err()
+	}
+	value, err := l.x.book.Value(ctx, e)
+	if err != nil {
+		return l.walk.stop(fmt.Errorf("%s: %w", l.verb.op(), err))
+	}
+	return s.Deliver(value)
+}
+
+// A fix is one agent's turn in a conflict.
+type fix struct {
+	landing *landing
+	op      string
+	ordinal int
+	key     string
+	terms   []ports.Term
+}
+
+func (f *fix) run(ctx context.Context, s *Step) error {
+	l := f.landing
+	x := l.x
+	if err := l.walk.halted(); err != nil {
+		return err
+	}
+	if err := l.rewrite(ctx, ledger.Fixing); err != nil {
+		return l.walk.stop(err)
+	}
+	a := &attempt{
+		x: x, walk: l.walk, space: l.space, at: l.parent, base: l.spec.Head, ws: l.ws, guard: l.guard, mark: rand.Text(), committer: l.committer,
+		verb: &verb{kind: ports.KindFix, name: s.Role.Name, ordinal: f.ordinal, model: s.Role.Model, key: f.key},
+		record: &ports.Record{
+			Kind: ports.KindFix, Namespace: l.space.name, Name: s.Role.Name, Key: f.key, Terms: f.terms,
+			Model: s.Role.Model, Landing: l.record.Landing, Called: x.book.Last(), Started: x.engine.now(),
+		},
+	}
+	ctx = ports.WithVerb(ctx, ports.Verb{Namespace: l.space.name, Kind: ports.KindFix, Name: s.Role.Name, Ordinal: f.ordinal})
+	value, failure := a.turn(ctx, s)
+	cancelled := failure != nil && errors.Is(ctx.Err(), context.Canceled)
+	ctx = context.WithoutCancel(ctx)
+	if err := a.reap(ctx); err != nil {
+		return l.walk.stop(errors.Join(failure, err))
+	}
+	if err := guarded(ctx, l.ws, l.note); err != nil {
+		return l.walk.stop(err)
+	}
+	if cancelled {
+		return fmt.Errorf("%s: %w", f.op, context.Canceled)
+	}
+	if err := f.record(ctx, a, value, failure); err != nil {
+		return l.walk.stop(fmt.Errorf("%s: %w", f.op, err))
+	}
+	if failure != nil {
+		return a.record.Failure.Err()
+	}
+	return s.Deliver(value)
+}
+
+// record records a turn, with the files that it left.
+func (f *fix) record(ctx context.Context, a *attempt, value json.RawMessage, failure error) error {
+	l := f.landing
+	x := l.x
+	a.record.Ended = x.engine.now()
+	snapshot, err := x.engine.set.Integrator.Snapshot(ctx, l.ws, ports.CommitSpec{
+		Head: l.spec.Head, Message: f.op, Identity: l.committer, Date: a.record.Ended,
+	})
+	if err != nil {
+		return err
+	}
+	if err := x.trees.Keep(ctx, "fix-"+f.key[:16], snapshot); err != nil {
+		return err
+	}
+	a.record.Head = snapshot
+	if failure != nil {
+		a.record.Failure = ports.FailureOf(failure)
+	} else {
+		a.record.Value = value
+	}
+	if _, err := x.record(ctx, a.record); err != nil {
+		return err
+	}
+	return l.rewrite(ctx, ledger.Resolving)
+}

@@ -1,0 +1,313 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"example.com/agl/internal/fingerprint"
+	"example.com/agl/internal/ledger"
+	"example.com/agl/internal/strictjson"
+	"example.com/agl/ports"
+)
+
+// Integrate lands the run's commits into its parent, unless that is recorded.
+func (r *Run) Integrate(ctx context.Context, resolve Resolver) error {
+	op := "landing " + r.space.name
+	switch {
+	case r.space.parent == nil:
+		return ports.Invalid.Errorf(op, "it is the run's own branch, which is landed by a person; Integrate is for what Worktree returns")
+	case resolve == nil:
+		return ports.Invalid.Errorf(op, "the resolver is nil; pass Abandon to give up what conflicts")
+	}
+	return r.take(ctx, &verb{
+		kind: ports.KindLanding, name: r.space.name, terms: []ports.Term{}, commits: true,
+		deliver: func(json.RawMessage) error { return nil },
+		run: func(ctx context.Context, a *attempt) (*ledger.Entry, error) {
+			l := &landing{attempt: a, parent: r.space.parent, resolver: resolve}
+			return l.land(ctx)
+		},
+	})
+}
+
+// A landing is an attempt at landing a namespace in its parent, whose lease it
+// holds as well.
+type landing struct {
+	*attempt
+	parent   *namespace
+	resolver Resolver
+	spec     ports.MergeSpec
+	since    int // the namespace's last landing, made or failed: what supports this one is later
+	note     ledger.Note
+	steps    sync.WaitGroup // those of a conflict that are in flight
+}
+
+func (l *landing) land(ctx context.Context) (*ledger.Entry, error) {
+	x, r := l.x, l.record
+	into := x.book.Head(l.parent.name)
+	r.Landing = &ports.Landing{Into: l.parent.name, Before: into, After: into, Child: r.Before}
+	r.Started = x.engine.now()
+	last, landed := l.last()
+	l.since = last
+	if r.Before == landed {
+		return l.nothing(ctx)
+	}
+	contained, err := x.engine.set.History.Contains(ctx, r.Before, into)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, ended(ctx, l.verb)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", l.verb.op(), err)
+	case contained:
+		return l.fail(ctx, ports.Unexpected.Errorf(l.verb.op(), "its commits are in %s already, and no landing put them there", l.parent.branch))
+	}
+	l.spec = ports.MergeSpec{Head: into, Theirs: r.Before, Branch: l.space.branch, Into: l.parent.branch}
+	l.note = ledger.Note{Landing: r.Landing}
+	if err := l.prepare(ctx, l.parent, l.note); err != nil {
+		return nil, err
+	}
+	l.note.Key, l.note.Started, l.note.Name, l.note.Guard = r.Key, r.Started, l.verb.op(), l.guard
+	l.began()
+	return l.merge(ctx)
+}
+
+// last returns the namespace's last landing, live or not, and the head that
+// was last landed: its base if none was.
+func (l *landing) last() (seq int, landed string) {
+	book, ns := l.x.book, l.space.name
+	opened := book.Opened(ns)
+	landed = opened.Head
+	for _, e := range book.Entries() {
+		if e.Namespace == ns && e.Kind == ports.KindLanding && e.Seq > opened.Seq {
+			seq = e.Seq
+		}
+	}
+	for _, e := range l.space.live[:l.space.pos] {
+		if e.Kind == ports.KindLanding && e.Failure == nil {
+			landed = e.Landing.Child
+		}
+	}
+	return seq, landed
+}
+
+// nothing records a landing of nothing.
+func (l *landing) nothing(ctx context.Context) (*ledger.Entry, error) {
+	l.record.Ended, l.record.Value = l.x.engine.now(), null
+	return l.x.record(context.WithoutCancel(ctx), l.record)
+}
+
+var null = json.RawMessage("null")
+
+// merge merges, and goes on until the gate has passed or it is given up.
+func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
+	x := l.x
+	m, err := x.engine.set.Integrator.Merge(ctx, l.ws, l.spec)
+	if err != nil {
+		return l.stopped(ctx, err)
+	}
+	message := m.Message
+	for n := 1; ; n++ {
+		c, err := l.met(ctx, n, m)
+		if err != nil {
+			return l.stopped(ctx, err)
+		}
+		if c == nil {
+			return l.succeed(ctx, m.Tree, message)
+		}
+		if m.Blocked {
+			return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), c.gaveUp()))
+		}
+		if err := l.restoreHold(ctx, n); err != nil {
+			return l.stopped(ctx, err)
+		}
+		l.note.Try = n
+		if err := l.rewrite(ctx, ledger.Resolving); err != nil {
+			return l.stopped(ctx, err)
+		}
+		made, err := l.resolve(ctx, c)
+		switch {
+		case l.halting(err):
+			return l.stopped(ctx, err)
+		case err != nil:
+			return l.fail(ctx, fmt.Errorf("%s: its resolver: %w", l.verb.op(), err))
+		case !made.retry:
+			return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), c.gaveUp()))
+		case ctx.Err() != nil:
+			return l.fail(ctx, ctx.Err())
+		}
+		if err := l.rewrite(ctx, ledger.Merging); err != nil {
+			return l.stopped(ctx, err)
+		}
+		if m, err = x.engine.set.Integrator.Resolve(ctx, l.ws, l.spec, c.Paths); err != nil {
+			return l.stopped(ctx, err)
+		}
+	}
+}
+
+// restoreHold writes back what a person had made of the n-th conflict when the
+// run was interrupted.
+func (l *landing) restoreHold(ctx context.Context, n int) error {
+	key, _, err := l.supportKey("hold", n)
+	if err != nil {
+		return err
+	}
+	e := l.x.book.Support(ports.KindHold, l.space.name, key, l.since)
+	if e == nil {
+		return nil
+	}
+	done, err := l.x.engine.set.Integrator.Restore(ctx, l.ws, e.Head, "found before what a person had typed was written back")
+	l.x.tellPutBack(l.parent.name, done)
+	l.x.note(l.space.name, "what was typed in %s when the run was interrupted is there again", l.ws.Dir())
+	return err
+}
+
+// met returns the conflict that the n-th try has met, or nil if the gate has
+// passed on what it merged to. What an earlier process has met is taken from
+// its record, so that the resolver is asked about the same.
+func (l *landing) met(ctx context.Context, n int, m ports.Merge) (*Conflict, error) {
+	c := &Conflict{Child: l.space.name, Dir: l.ws.Dir(), Attempt: n, Paths: m.Conflicts, landing: l}
+	key, terms, err := l.supportKey("attempt", n, m.Tree)
+	if err != nil {
+		return nil, err
+	}
+	if e := l.x.book.Support(ports.KindAttempt, l.space.name, key, l.since); e != nil {
+		var met attemptValue
+		if err := l.x.supportValue(ctx, e, &met); err != nil {
+			return nil, err
+		}
+		c.Paths, c.Verdict = met.Paths, met.Verdict
+		l.x.publish(l.space.name, ports.Met{Attempt: n, Paths: c.Paths, Verdict: c.Verdict})
+		return c, nil
+	}
+	if len(m.Conflicts) == 0 {
+		verdict, err := l.build(ctx, m.Tree)
+		if err != nil {
+			return nil, err
+		}
+		if verdict.Passed {
+			return nil, nil
+		}
+		c.Verdict = &verdict
+		if err := l.settled(ctx, m.Tree); err != nil {
+			return nil, err
+		}
+	}
+	if c.Paths == nil {
+		c.Paths = []ports.ConflictPath{}
+	}
+	if err := l.support(ctx, ports.KindAttempt, key, terms, attemptValue{c.Paths, c.Verdict}, ""); err != nil {
+		return nil, err
+	}
+	l.x.publish(l.space.name, ports.Met{Attempt: n, Paths: c.Paths, Verdict: c.Verdict})
+	return c, nil
+}
+
+// attemptValue is what is recorded of a conflict.
+type attemptValue struct {
+	Paths   []ports.ConflictPath `json:"paths"`
+	Verdict *ports.Verdict       `json:"verdict"`
+}
+
+// settled makes the checkout hold tree and no more, after a gate that has left
+// its own there.
+func (l *landing) settled(ctx context.Context, tree string) error {
+	done, err := l.x.engine.set.Integrator.Settle(ctx, l.ws, tree, "left by the gate in "+l.verb.op())
+	l.x.tellPutBack(l.parent.name, done)
+	return err
+}
+
+// landingKey is the key of what supports a landing: it is about these commits,
+// and about the n-th try.
+func landingKey(spec ports.MergeSpec, what string, n int, more ...string) (string, []ports.Term, error) {
+	terms, err := makeTerms([]Input{
+		{"what", what}, {"parent", spec.Head}, {"child", spec.Theirs}, {"try", n}, {"of", more},
+	})
+	return fingerprint.Key(ports.KindAttempt, terms), terms, err
+}
+
+func (l *landing) supportKey(what string, n int, more ...string) (string, []ports.Term, error) {
+	return landingKey(l.spec, what, n, more...)
+}
+
+// support records something that this landing has found out.
+func (l *landing) support(ctx context.Context, kind ports.RecordKind, key string, terms []ports.Term, value any, head string) error {
+	doc, err := strictjson.Canonical(value)
+	if err != nil {
+		return ports.Internal.Errorf(l.verb.op(), "%w", err)
+	}
+	now := l.x.engine.now()
+	_, err = l.x.book.Append(context.WithoutCancel(ctx), &ports.Record{
+		Kind: kind, Namespace: l.space.name, Name: l.space.name, Key: key, Terms: terms, Value: doc, Head: head,
+		Landing: l.record.Landing, Called: l.x.book.Last(), Started: now, Ended: now,
+	})
+	return err
+}
+
+func (x *execution) supportValue(ctx context.Context, e *ledger.Entry, into any) error {
+	doc, err := x.book.Value(ctx, e)
+	if err != nil {
+		return err
+	}
+	return strictjson.Decode(doc, into)
+}
+
+// rewrite notes what the landing is in the middle of.
+func (l *landing) rewrite(ctx context.Context, phase ledger.Phase) error {
+	l.note.Phase = phase
+	return l.x.book.WriteNote(context.WithoutCancel(ctx), l.space.name, l.note)
+}
+
+// succeed commits the tree that the gate has passed, and moves the parent's
+// branch there. It cannot be cancelled.
+func (l *landing) succeed(ctx context.Context, tree, message string) (*ledger.Entry, error) {
+	x, r := l.x, l.record
+	ctx = context.WithoutCancel(ctx)
+	r.Ended = x.engine.now()
+	c, err := x.engine.set.Integrator.Commit(ctx, l.spec, tree, ports.CommitSpec{
+		Head: l.spec.Head, Message: message, Identity: l.committer, Date: r.Ended,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("commit %s: %w", l.verb.op(), err)
+	}
+	x.tell(l.parent.name, c.Notes)
+	r.Value, r.Landing.After = null, c.ID
+	e, err := x.record(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.trees.Move(ctx, l.parent.branch, l.spec.Head, c.ID); err != nil {
+		return nil, err
+	}
+	done, err := x.engine.set.Integrator.Conclude(ctx, l.ws, c.ID, "left by "+l.verb.op())
+	x.tellPutBack(l.parent.name, done)
+	if err != nil {
+		x.note(l.parent.name, "the checkout could not be put back after %s: %v", l.verb.op(), err)
+	}
+	return e, nil
+}
+
+// fail ends a landing that is not made: the merge is ended, what is in it is
+// salvaged, and the failure is recorded, unless it was cancelled.
+func (l *landing) fail(ctx context.Context, cause error) (*ledger.Entry, error) {
+	if l.ws == nil { // nothing was begun
+		l.record.Ended, l.record.Failure = l.x.engine.now(), ports.FailureOf(cause)
+		return l.x.record(context.WithoutCancel(ctx), l.record)
+	}
+	return l.attempt.fail(ctx, cause)
+}
+
+// stopped ends a landing that could not be concluded, by no fault of what is
+// landed. A resume makes it again.
+func (l *landing) stopped(ctx context.Context, cause error) (*ledger.Entry, error) {
+	var rejected *ports.RejectedError
+	var gate *gateError
+	if ctx.Err() != nil || errors.As(cause, &rejected) || errors.As(cause, &gate) {
+		return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), cause))
+	}
+	if err := l.reap(context.WithoutCancel(ctx)); err != nil {
+		return nil, errors.Join(cause, err)
+	}
+	return nil, fmt.Errorf("%s: %w", l.verb.op(), cause)
+}

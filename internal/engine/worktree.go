@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"example.com/agl/internal/ledger"
+	"example.com/agl/internal/schedule"
+	"example.com/agl/ports"
+)
+
+// Worktree returns a child run with a checkout of its own, based on this run's
+// head, or on the base that is recorded. The checkout is made when something
+// first works in it.
+func (r *Run) Worktree(ctx context.Context, name string) (*Run, error) {
+	w, parent := r.walk, r.space
+	op := "worktree " + name
+	schedule.Point(ctx)
+	if err := ports.CheckName("worktree", name); err != nil {
+		return nil, err
+	}
+	if err := w.begin(); err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	defer w.verbs.Done()
+	if parent.missed.Load() != nil {
+		return nil, errDry
+	}
+	s, err := w.claim(name, parent)
+	if err != nil {
+		return nil, err
+	}
+	opened := w.x.book.Opened(name)
+	if opened != nil && (w.gone(opened.Seq) || opened.Parent != parent.name) {
+		opened = nil // it is given up, or it was another's
+	}
+	switch {
+	case opened != nil:
+		if !w.dry {
+			w.x.publish(name, ports.Hit{Record: planRecord(opened)})
+		}
+	case w.dry:
+		s.missed.Store(w.unopened(s))
+	default:
+		if err := w.open(ctx, s); err != nil {
+			return nil, fmt.Errorf("%s: %w", op, err)
+		}
+	}
+	return &Run{walk: w, space: s}, nil
+}
+
+// claim enters the namespace of a worktree, once in a walk.
+func (w *walk) claim(name string, parent *namespace) (*namespace, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for other := range w.spaces {
+		if ports.FoldName(other) == ports.FoldName(name) {
+			return nil, ports.Invalid.Errorf("worktree "+name,
+				"there is a worktree %s already; keep the *Run, or give each its own name (the case of letters makes no difference)", other)
+		}
+	}
+	for _, other := range w.x.book.Namespaces() {
+		if other != name && ports.FoldName(other) == ports.FoldName(name) {
+			return nil, ports.Conflicted.Errorf("worktree "+name, "the run has a worktree %s, which differs by case alone", other)
+		}
+	}
+	s := w.enter(name, parent)
+	w.spaces[name] = s
+	return s, nil
+}
+
+// unopened explains a worktree that is not recorded.
+func (w *walk) unopened(s *namespace) *ports.Miss {
+	m := &ports.Miss{Kind: ports.KindOpened, Name: s.name}
+	if other := w.x.book.Opened(s.name); other != nil {
+		instead := planRecord(other)
+		m.Instead = &instead
+	}
+	return m
+}
+
+// open records a worktree that is not recorded, at its parent's head.
+func (w *walk) open(ctx context.Context, s *namespace) error {
+	x := w.x
+	x.structure.Lock()
+	defer x.structure.Unlock()
+	switch err := w.halted(); {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	if err := x.check(ctx); err != nil {
+		return w.stop(err)
+	}
+	if err := w.reopen(ctx, s); err != nil {
+		return w.stop(err)
+	}
+	was, err := x.engine.set.Workspaces.Branch(ctx, s.branch)
+	if err != nil {
+		return w.stop(err)
+	}
+	if _, known := track(x.book, s.name); was != "" && was != known {
+		if known == "" {
+			return w.stop(&ports.InUseError{Label: x.label, Branch: s.branch})
+		}
+		return w.stop(strayBranch(s.branch, was, known))
+	}
+	base := x.book.Head(s.parent.name)
+	now := x.engine.now()
+	_, err = x.book.Append(context.WithoutCancel(ctx), &ports.Record{
+		Kind: ports.KindOpened, Namespace: s.name, Name: s.name, Parent: s.parent.name, Before: base, Head: base,
+		Terms: []ports.Term{}, Called: x.book.Last(), Started: now, Ended: now,
+	})
+	if err != nil {
+		return w.stop(fmt.Errorf("record it: %w", err))
+	}
+	x.publish(s.name, ports.Opened{Parent: s.parent.name, Base: base})
+	if was != "" && was != base {
+		return w.stop(x.move(ctx, []ports.Move{{Namespace: s.name, Branch: s.branch, Old: was, New: base}}))
+	}
+	return nil
+}
+
+// reopen gives up what is recorded of a worktree that was opened from another
+// namespace.
+func (w *walk) reopen(ctx context.Context, s *namespace) error {
+	opened := w.x.book.Opened(s.name)
+	if opened == nil {
+		return nil
+	}
+	plan := ports.Plan{Label: w.x.label, Namespaces: []ports.NamespacePlan{w.planOf(s, w.unopened(s))}}
+	if plan.Diverged() && !w.x.rebuying && !w.x.book.Rebuying() {
+		return &ports.DivergedError{Plan: plan}
+	}
+	s.live, s.retry = nil, 0
+	return w.x.supersedeLocked(ctx, ledger.WhyRebuy, []*ledger.Entry{opened})
+}
+
+// track follows a namespace's branch through the records: at is where it was
+// before its last move, head where it is after it. Both are "" if it never was
+// anywhere.
+func track(b *ledger.Book, namespace string) (at, head string) {
+	if namespace == ports.Base {
+		head = b.Run.Base
+	}
+	move := func(from, to string) {
+		if from != to {
+			at = from
+		}
+		head = to
+	}
+	for _, e := range b.Entries() {
+		switch {
+		case e.Superseded != nil:
+			for _, m := range e.Superseded.Moves {
+				if m.Namespace == namespace {
+					move(m.Old, m.New)
+				}
+			}
+		case e.Kind == ports.KindOpened && e.Namespace == namespace:
+			if head == "" {
+				head = e.Head
+			}
+			move(head, e.Head)
+		case e.Kind.Ordered() && e.Namespace == namespace && e.Moved():
+			move(e.Before, e.Head)
+		case e.Kind.Ordered() && e.Landing.Moved() && e.Landing.Into == namespace:
+			move(e.Landing.Before, e.Landing.After)
+		}
+	}
+	return at, head
+}
