@@ -77,14 +77,16 @@ func (c *checkout) unrelated(theirs string) error {
 
 // parseForecast reads what git merge-tree --write-tree -z writes: a tree, the
 // entries in conflict, an empty field, and messages, each field ended by NUL.
+// Advice for a person about submodules may follow, and is passed over.
 func parseForecast(out []byte) (forecast, error) {
 	bad := func(what string) (forecast, error) {
 		return forecast{}, fmt.Errorf("git merge-tree wrote what cannot be read: %s", what)
 	}
-	if len(out) == 0 || out[len(out)-1] != 0 {
-		return bad("it is not ended by NUL")
+	end := bytes.LastIndexByte(out, 0)
+	if end < 0 {
+		return bad("no field is ended by NUL")
 	}
-	fields := strings.Split(string(out[:len(out)-1]), "\x00")
+	fields := strings.Split(string(out[:end]), "\x00")
 	f := forecast{tree: fields[0]}
 	fields = fields[1:]
 	for ; len(fields) > 0 && fields[0] != ""; fields = fields[1:] {
