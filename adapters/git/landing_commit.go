@@ -79,6 +79,9 @@ func (i integrator) Conclude(ctx context.Context, ws ports.Workspace, commit, re
 	if err != nil {
 		return ports.PutBack{}, err
 	}
+	if err := ctx.Err(); err != nil {
+		return ports.PutBack{}, err // before the merge is ended, which asks nobody
+	}
 	done, err := c.conclude(ctx, commit, reason)
 	return done, r.fault(op, err)
 }

@@ -3,8 +3,10 @@ package git
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"example.com/agl/ports"
@@ -105,7 +107,9 @@ func (c *checkout) snapshot(ctx context.Context, spec ports.CommitSpec, who []st
 	if err != nil {
 		return "", err
 	}
-	except, err := c.phantoms(ctx, st.changed)
+	// An unmerged path whose file is gone is no phantom: it is staged as gone.
+	unmerged := func(p string) bool { return slices.Contains(x.unmerged, p) }
+	except, err := c.phantoms(ctx, slices.DeleteFunc(slices.Clone(st.changed), unmerged))
 	if err != nil {
 		return "", err
 	}
@@ -187,9 +191,14 @@ func (c *checkout) restore(ctx context.Context, snapshot, reason string) (done p
 		return done, err
 	}
 	if held != ports.HoldPristine {
-		if done.Salvage, err = keep(); err != nil {
-			return done, err
-		}
+		done.Salvage, err = keep()
+	} else { // what the merge has, and the snapshot not, is no loss either
+		var staged map[string]bool
+		staged, err = c.staged(ctx)
+		st.untracked = slices.AppendSeq(st.untracked, maps.Keys(staged))
+	}
+	if err != nil {
+		return done, err
 	}
 	return done, c.withIndex(func(apart *checkout) error {
 		// What the files have in common with the snapshot is not written again.
