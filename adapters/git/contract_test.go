@@ -3,6 +3,7 @@ package git_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"example.com/agl/ports"
@@ -10,9 +11,22 @@ import (
 )
 
 func contractRepository(t testing.TB, files map[string]string) porttest.Repository {
-	w := newWorld(t, files)
+	return levers(newWorld(t, files))
+}
+
+func levers(w *world) porttest.Repository {
 	return porttest.Repository{
-		Workspaces: w.repo, History: w.repo, Trunk: "main",
+		Workspaces: w.repo, Integrator: w.repo.Integrator(), History: w.repo, Trunk: "main",
+		Reopen: func() (porttest.Repository, error) { // another process, with nothing but the files
+			again := *w
+			repo, err := w.tryOpen(w.dir)
+			again.repo = repo
+			return levers(&again), err
+		},
+		Parents: func(commit string) ([]string, error) {
+			out, err := w.tryGit(w.dir, "rev-list", "--parents", "--max-count=1", commit)
+			return strings.Fields(out)[1:], err
+		},
 		Reachable: func(commit string) bool {
 			out, err := w.tryGit(w.dir, "for-each-ref", "--contains", commit)
 			return err == nil && out != ""
@@ -59,4 +73,9 @@ func TestAGitRepositoryKeepsTheContractOfWorkspaces(t *testing.T) {
 func TestAGitRepositoryKeepsTheContractOfHistory(t *testing.T) {
 	t.Parallel()
 	porttest.History(t, porttest.HistoryOptions{New: contractRepository})
+}
+
+func TestAGitRepositoryKeepsTheContractOfIntegrator(t *testing.T) {
+	t.Parallel()
+	porttest.Integrator(t, porttest.IntegratorOptions{New: contractRepository, CrissCross: true, Renames: true, Modes: true, Ignored: true})
 }

@@ -20,17 +20,14 @@ var mergeCommitRules = []rule[*landsite]{{
 	},
 }, {
 	"a commit moves nothing",
-	"No ref is moved by Commit, and the checkout is as it was.",
+	"No branch is moved by Commit, and the checkout is as it was.",
 	func(c *check, s *landsite) {
 		l := s.apart(c)
 		m := l.merged(c)
 		l.write(c, l.ws, "a.txt", "edited\n", "added", "x")
 		unchanged := l.unchanged(c)
-		made := l.commit(c, m)
+		l.commit(c, m)
 		unchanged("committing")
-		if s.Reachable != nil && s.Reachable(made.ID) {
-			c.Errorf("a ref leads to it")
-		}
 	},
 }, {
 	"a merge commit has both parents",
