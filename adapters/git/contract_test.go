@@ -6,30 +6,26 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/agl/adapters/git"
 	"example.com/agl/ports"
 	"example.com/agl/ports/porttest"
 )
 
 func contractRepository(t testing.TB, files map[string]string) porttest.Repository {
-	w := newWorld(t, files)
-	return w.levers(w.repo)
+	return levers(newWorld(t, files))
 }
 
-// levers is what the suites see of a repository that w has opened.
-func (w *world) levers(repo *git.Repo) porttest.Repository {
+func levers(w *world) porttest.Repository {
 	return porttest.Repository{
-		Workspaces: repo, Integrator: repo.Integrator(), History: repo, Trunk: "main",
-		Reopen: func() (porttest.Repository, error) {
-			again, err := w.tryOpen(w.dir)
-			if err != nil {
-				return porttest.Repository{}, err
-			}
-			return w.levers(again), nil
+		Workspaces: w.repo, Integrator: w.repo.Integrator(), History: w.repo, Trunk: "main",
+		Reopen: func() (porttest.Repository, error) { // another process, with nothing but the files
+			again := *w
+			repo, err := w.tryOpen(w.dir)
+			again.repo = repo
+			return levers(&again), err
 		},
 		Parents: func(commit string) ([]string, error) {
-			out, err := w.tryGit(w.dir, "rev-parse", commit+"^@")
-			return strings.Fields(out), err
+			out, err := w.tryGit(w.dir, "rev-list", "--parents", "--max-count=1", commit)
+			return strings.Fields(out)[1:], err
 		},
 		Reachable: func(commit string) bool {
 			out, err := w.tryGit(w.dir, "for-each-ref", "--contains", commit)

@@ -16,11 +16,15 @@ type integrator struct{ repo *Repo }
 // Integrator returns what lands commits in the repository's checkouts.
 func (r *Repo) Integrator() ports.Integrator { return integrator{r} }
 
-// checkoutOf returns the checkout behind a workspace.
-func (r *Repo) checkoutOf(op string, ws ports.Workspace) (*checkout, error) {
+// checkoutOf returns the checkout behind a workspace, unless the call was
+// cancelled before it began.
+func (r *Repo) checkoutOf(ctx context.Context, op string, ws ports.Workspace) (*checkout, error) {
 	c, ok := ws.(*checkout)
 	if !ok || c.repo != r {
 		return nil, ports.Invalid.Errorf(op, "the checkout, a %T, is not one that this repository opened", ws)
+	}
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("%s: %w", op, context.Cause(ctx))
 	}
 	return c, nil
 }
@@ -41,16 +45,16 @@ func (r *Repo) checkMerge(op string, spec ports.MergeSpec) error {
 }
 
 // landing is the checkout of a workspace, for a merge that spec describes.
-func (r *Repo) landing(op string, ws ports.Workspace, spec ports.MergeSpec) (*checkout, error) {
+func (r *Repo) landing(ctx context.Context, op string, ws ports.Workspace, spec ports.MergeSpec) (*checkout, error) {
 	if err := r.checkMerge(op, spec); err != nil {
 		return nil, err
 	}
-	return r.checkoutOf(op, ws)
+	return r.checkoutOf(ctx, op, ws)
 }
 
 // holding is the checkout of a workspace, which must hold a merge.
-func (r *Repo) holding(op string, ws ports.Workspace) (*checkout, error) {
-	c, err := r.checkoutOf(op, ws)
+func (r *Repo) holding(ctx context.Context, op string, ws ports.Workspace) (*checkout, error) {
+	c, err := r.checkoutOf(ctx, op, ws)
 	if err != nil {
 		return nil, err
 	}

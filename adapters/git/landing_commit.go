@@ -72,15 +72,12 @@ func (r *Repo) isEmpty(ctx context.Context, head, tree string) (bool, error) {
 func (i integrator) Conclude(ctx context.Context, ws ports.Workspace, commit, reason string) (ports.PutBack, error) {
 	r := i.repo
 	const op = "conclude a merge"
-	c, err := r.checkoutOf(op, ws)
+	c, err := r.checkoutOf(ctx, op, ws)
 	if err == nil && !r.isOID(commit) {
 		err = ports.Invalid.Errorf(op, "%q is not a full commit id", commit)
 	}
 	if err != nil {
 		return ports.PutBack{}, err
-	}
-	if err := ctx.Err(); err != nil {
-		return ports.PutBack{}, err // before the merge is ended, which asks nobody
 	}
 	done, err := c.conclude(ctx, commit, reason)
 	return done, r.fault(op, err)

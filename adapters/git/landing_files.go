@@ -17,7 +17,7 @@ import (
 func (i integrator) Settle(ctx context.Context, ws ports.Workspace, tree, reason string) (ports.PutBack, error) {
 	r := i.repo
 	const op = "settle a merge"
-	c, err := r.holding(op, ws)
+	c, err := r.holding(ctx, op, ws)
 	if err == nil && !r.isOID(tree) {
 		err = ports.Invalid.Errorf(op, "%q is not a full tree id", tree)
 	}
@@ -87,7 +87,7 @@ func (i integrator) Snapshot(ctx context.Context, ws ports.Workspace, spec ports
 	if err != nil {
 		return "", err
 	}
-	c, err := r.holding(op, ws)
+	c, err := r.holding(ctx, op, ws)
 	if err != nil {
 		return "", err
 	}
@@ -164,7 +164,7 @@ func (c *checkout) withIndex(use func(*checkout) error) (err error) {
 func (i integrator) Restore(ctx context.Context, ws ports.Workspace, snapshot, reason string) (ports.PutBack, error) {
 	r := i.repo
 	const op = "restore the files of a merge"
-	c, err := r.holding(op, ws)
+	c, err := r.holding(ctx, op, ws)
 	if err == nil && !r.isOID(snapshot) {
 		err = ports.Invalid.Errorf(op, "%q is not a full commit id", snapshot)
 	}
@@ -191,15 +191,15 @@ func (c *checkout) restore(ctx context.Context, snapshot, reason string) (done p
 		return done, err
 	}
 	if held != ports.HoldPristine {
-		done.Salvage, err = keep()
-	} else { // what the merge has, and the snapshot not, is no loss either
-		var staged map[string]bool
-		staged, err = c.staged(ctx)
-		st.untracked = slices.AppendSeq(st.untracked, maps.Keys(staged))
+		if done.Salvage, err = keep(); err != nil {
+			return done, err
+		}
 	}
+	staged, err := c.staged(ctx)
 	if err != nil {
 		return done, err
 	}
+	known := slices.AppendSeq(st.untracked, maps.Keys(staged)) // salvaged, or merged
 	return done, c.withIndex(func(apart *checkout) error {
 		// What the files have in common with the snapshot is not written again.
 		if _, err := apart.run(ctx, call{args: []string{"read-tree", "--reset", snapshot}}); err != nil {
@@ -208,6 +208,6 @@ func (c *checkout) restore(ctx context.Context, snapshot, reason string) (done p
 		if err := apart.insist(ctx, call{long: true, args: []string{"checkout-index", "--all", "--force", "--quiet"}}); err != nil {
 			return err
 		}
-		return apart.clean(ctx, st.untracked, keep, &done)
+		return apart.clean(ctx, known, keep, &done)
 	})
 }

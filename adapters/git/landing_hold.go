@@ -16,7 +16,7 @@ import (
 func (i integrator) Held(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec) (ports.Hold, error) {
 	r := i.repo
 	op := "look for the merge of " + spec.Branch
-	c, err := r.landing(op, ws, spec)
+	c, err := r.landing(ctx, op, ws, spec)
 	if err != nil {
 		return "", err
 	}
@@ -136,7 +136,8 @@ func (c *checkout) phantoms(ctx context.Context, paths []string) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	return c.asWritten(ctx, "", ix.stages[0], paths)
+	merged := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return ix.stages[0][p] == entry{} })
+	return c.asWritten(ctx, "", ix.stages[0], merged)
 }
 
 // asWritten returns those of paths whose files are, byte for byte, what

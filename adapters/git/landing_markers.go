@@ -12,7 +12,9 @@ import (
 	"example.com/agl/ports"
 )
 
-// A markerLine is a line that may be a conflict marker.
+// A markerLine is a line that may be a conflict marker: one that begins or ends
+// a conflict, or a common ancestor. What stands between the sides is also how
+// people underline.
 type markerLine struct {
 	n    int // from 1
 	text string
@@ -42,7 +44,7 @@ func mayMark(content io.Reader) (lines []markerLine, err error) {
 // isMarker reports whether a line begins with at least min characters of a
 // conflict marker, and then ends or has a label.
 func isMarker(line []byte, min int) bool {
-	if len(line) < min || !strings.ContainsRune("<>|=", rune(line[0])) {
+	if len(line) < min || !strings.ContainsRune("<>|", rune(line[0])) {
 		return false
 	}
 	rest := bytes.TrimLeft(line, string(line[:1]))
@@ -51,10 +53,9 @@ func isMarker(line []byte, min int) bool {
 }
 
 // usualMarker reports whether a line is a marker as git writes it where no
-// attribute says otherwise, whatever its label. What stands between the sides
-// has none, and is also how people underline.
+// attribute says otherwise, whatever its label.
 func usualMarker(text string) bool {
-	return isMarker([]byte(text), 7) && text[0] != '=' && (len(text) == 7 || text[7] == ' ')
+	return isMarker([]byte(text), 7) && (len(text) == 7 || text[7] == ' ')
 }
 
 // markersLeft returns those of paths in which conflict markers are left: those

@@ -18,7 +18,7 @@ import (
 func (i integrator) Merge(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec) (ports.Merge, error) {
 	r := i.repo
 	op := "merge " + spec.Branch + " into " + spec.Into
-	c, err := r.landing(op, ws, spec)
+	c, err := r.landing(ctx, op, ws, spec)
 	if err != nil {
 		return ports.Merge{}, err
 	}

@@ -19,7 +19,7 @@ import (
 func (i integrator) Resolve(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, were []ports.ConflictPath) (ports.Merge, error) {
 	r := i.repo
 	op := "take the resolution of the merge of " + spec.Branch
-	c, err := r.landing(op, ws, spec)
+	c, err := r.landing(ctx, op, ws, spec)
 	if err != nil {
 		return ports.Merge{}, err
 	}
@@ -55,10 +55,9 @@ func (c *checkout) resolve(ctx context.Context, spec ports.MergeSpec, were []por
 	if err != nil {
 		return ports.Merge{}, err
 	}
-	for _, p := range x.unmerged {
-		if _, known := told[p]; !known {
-			left[p] = ports.ConflictPath{Path: p, Kind: ports.ConflictContent, Note: "it is unmerged, and no conflict that is being resolved"}
-		}
+	untold := slices.DeleteFunc(slices.Clone(x.unmerged), func(p string) bool { _, known := told[p]; return known })
+	if err := c.leave(ctx, spec.Theirs, untold, left); err != nil {
+		return ports.Merge{}, err
 	}
 	if x, err = c.stageResolution(ctx, x, told, left); err != nil {
 		return ports.Merge{}, err
@@ -77,6 +76,26 @@ func (c *checkout) resolve(ctx context.Context, spec ports.MergeSpec, were []por
 	}
 	made.Tree, err = c.durableTree(ctx, spec.Head)
 	return made, err
+}
+
+// leave adds unmerged paths that are not being resolved to what is left.
+func (c *checkout) leave(ctx context.Context, theirs string, untold []string, left map[string]ports.ConflictPath) error {
+	if len(untold) == 0 {
+		return nil
+	}
+	f, err := c.forecast(ctx, theirs)
+	if err != nil {
+		return err
+	}
+	for _, p := range untold { // unmerged by somebody's git, if merging does not say how
+		left[p] = ports.ConflictPath{Path: p, Kind: ports.ConflictContent}
+	}
+	for _, met := range f.conflicts() {
+		if _, ok := left[met.Path]; ok && slices.Contains(untold, met.Path) {
+			left[met.Path] = met
+		}
+	}
+	return nil
 }
 
 // stageResolution stages everything but what is left in conflict, and what
