@@ -50,7 +50,7 @@ var crashRules = []rule[*landsite]{{
 		l.write(c, l.ws, answer...)
 		l.remove(c, l.ws, "dir/b.txt")
 		l = l.reopen(c)
-		m := l.answer(c)
+		m := l.resolve(c, clashes)
 		l = l.reopen(c)
 		l.held(c, ports.HoldEdited, "resolved")
 		made := l.land(c, m)
