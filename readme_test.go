@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	block    = regexp.MustCompile("(?ms)(?:^<!-- from ([^ ]+) -->\n)?^```(\\w*)\n(.*?)^```$")
-	fileLink = regexp.MustCompile(`\]\(([^)#: ]+)\)`)
+	block = regexp.MustCompile("(?ms)(?:^<!-- from ([^ ]+) -->\n)?^```(\\w*)\n(.*?)^```$")
+	link  = regexp.MustCompile(`\]\(([^): ]+)\)`)
 )
 
 // documents returns what is written for people, by its path.
@@ -73,31 +73,34 @@ func holds(source, program string) bool {
 	return false
 }
 
-func TestTheDocumentsLinkToFilesThatExist(t *testing.T) {
+func TestTheDocumentsLinkToFilesAndSectionsThatExist(t *testing.T) {
 	t.Parallel()
-	for doc, text := range documents(t) {
-		for _, link := range fileLink.FindAllStringSubmatch(text, -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), link[1])); err != nil {
+	texts := documents(t)
+	for doc, text := range texts {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			file, section, _ := strings.Cut(m[1], "#")
+			to := doc
+			if file != "" {
+				to = filepath.Join(filepath.Dir(doc), file)
+			}
+			if _, err := os.Stat(to); err != nil {
 				t.Errorf("%s: %v", doc, err)
+			}
+			if section != "" && !sections(texts[to])[section] {
+				t.Errorf("%s: %s has no section #%s", doc, to, section)
 			}
 		}
 	}
 }
 
-func TestTheDocumentsLinkToSectionsThatExist(t *testing.T) {
-	t.Parallel()
-	for doc, text := range documents(t) {
-		sections := map[string]bool{}
-		for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
-			anchor := regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(heading[1]), "")
-			sections[strings.ReplaceAll(anchor, " ", "-")] = true
-		}
-		for _, link := range regexp.MustCompile(`\]\(#([^)]+)\)`).FindAllStringSubmatch(text, -1) {
-			if !sections[link[1]] {
-				t.Errorf("%s has no section #%s", doc, link[1])
-			}
-		}
+// sections returns the names by which a document's headings are linked to.
+func sections(text string) map[string]bool {
+	names := map[string]bool{}
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+		name := regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(heading[1]), "")
+		names[strings.ReplaceAll(name, " ", "-")] = true
 	}
+	return names
 }
 
 func TestTheTestsThatTheDocumentsNameExist(t *testing.T) {

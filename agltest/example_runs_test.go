@@ -3,8 +3,6 @@ package agltest_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -53,7 +51,7 @@ func ExampleHarness_Resume() {
 }
 
 // A run that is cancelled can be resumed, whatever it was doing.
-func ExampleHarness_Engine() {
+func ExampleHarness_Start() {
 	exampletest.Run(func(t testing.TB) {
 		h := agltest.New(t)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -66,7 +64,9 @@ func ExampleHarness_Engine() {
 			}
 			return Findings{}, nil
 		})
-		require.ErrorIs(t, h.Engine().Start(ctx, h.Label, job, nil), context.Canceled)
+		h.Context = ctx
+		require.ErrorIs(t, h.Start(job), context.Canceled)
+		h.Context = nil
 		require.Equal(t, agl.StateInterrupted, h.Run().State)
 		require.NoError(t, h.Resume(Repair))
 	})
@@ -90,13 +90,8 @@ func ExampleHarness_Salvaged() {
 		require.NoError(t, h.Resume(Repair))
 		require.NotContains(t, h.Files(), "idea.txt")
 
-		kept := h.Salvaged()
-		require.Len(t, kept, 1)
-		dir := filepath.Join(t.TempDir(), "kept")
-		require.NoError(t, h.Engine().WriteSalvage(t.Context(), h.Label, kept[0].N, dir))
-		idea, err := os.ReadFile(filepath.Join(dir, "idea.txt"))
-		require.NoError(t, err)
-		require.Equal(t, "half of it", string(idea))
+		require.Len(t, h.Salvaged(), 1)
+		require.Equal(t, "half of it", h.SalvagedFiles(1)["idea.txt"])
 	})
 	// Output:
 }

@@ -36,6 +36,8 @@ type Options struct {
 // and shares nothing with another harness.
 type Harness struct {
 	Label string // of the run
+	// Context is what Start and Resume run under; nil: the test's.
+	Context context.Context
 
 	t       testing.TB
 	ordinal int // among the harnesses of its test
@@ -89,7 +91,7 @@ func (o Options) New(t testing.TB) *Harness {
 // returns what Engine.Start does.
 func (h *Harness) Start(job agl.Job, opts ...agl.StartOptions) error {
 	h.t.Helper()
-	_, err := h.live(process{mayCrash: true}, func(ctx context.Context, e *agl.Engine) error { return e.Start(ctx, h.Label, job, first(opts)) })
+	_, err := h.live(process{goesOn: true}, func(ctx context.Context, e *agl.Engine) error { return e.Start(ctx, h.Label, job, first(opts)) })
 	return err
 }
 
@@ -97,7 +99,7 @@ func (h *Harness) Start(job agl.Job, opts ...agl.StartOptions) error {
 // returns what Engine.Resume does.
 func (h *Harness) Resume(def agl.Definition, opts ...agl.ResumeOptions) error {
 	h.t.Helper()
-	_, err := h.live(process{mayCrash: true}, func(ctx context.Context, e *agl.Engine) error { return e.Resume(ctx, h.Label, def, first(opts)) })
+	_, err := h.live(process{goesOn: true}, func(ctx context.Context, e *agl.Engine) error { return e.Resume(ctx, h.Label, def, first(opts)) })
 	return err
 }
 
@@ -130,9 +132,9 @@ func (h *Harness) Engine() *agl.Engine {
 
 // A process says how one process of the run is.
 type process struct {
-	yield    func() // called at every durable point; nil: yielder(1)
-	mayCrash bool   // CrashAt is about it
-	replays  bool   // it starts no agent
+	yield   func() // called at every durable point; nil: yielder(1)
+	goesOn  bool   // it is Start's or Resume's: CrashAt and Context are about it
+	replays bool   // it starts no agent
 }
 
 // live runs do with an engine of its own, as a process would.
@@ -140,7 +142,7 @@ func (h *Harness) live(p process, do func(ctx context.Context, e *agl.Engine) er
 	h.t.Helper()
 	h.mu.Lock()
 	l := &life{h: h, replays: p.replays}
-	if p.mayCrash {
+	if p.goesOn {
 		l.crashAt, h.crashAt = h.crashAt, ""
 	}
 	h.lives = append(h.lives, l)
@@ -149,7 +151,11 @@ func (h *Harness) live(p process, do func(ctx context.Context, e *agl.Engine) er
 		p.yield = yielder(1)
 	}
 	e := h.engine(l)
-	err := do(schedule.With(h.t.Context(), p.yield), e)
+	ctx := h.Context
+	if ctx == nil || !p.goesOn {
+		ctx = h.t.Context()
+	}
+	err := do(schedule.With(ctx, p.yield), e)
 	if closing := e.Close(); err == nil {
 		err = closing
 	}

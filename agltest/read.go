@@ -1,6 +1,9 @@
 package agltest
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"example.com/agl"
@@ -61,6 +64,32 @@ func (h *Harness) Salvaged() []agl.Salvage {
 	return list
 }
 
+// SalvagedFiles returns the files of salvage n, by path: what was in the
+// checkout before it was put back.
+func (h *Harness) SalvagedFiles(n int) map[string]string {
+	h.t.Helper()
+	e := h.engine(&life{h: h})
+	defer e.Close()
+	dir := h.t.TempDir()
+	if err := e.WriteSalvage(h.t.Context(), h.Label, n, dir); err != nil {
+		h.t.Fatalf("agltest: %v", err)
+	}
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		files[filepath.ToSlash(name)] = string(data)
+		return err
+	})
+	if err != nil {
+		h.t.Fatalf("agltest: %v", err)
+	}
+	return files
+}
+
 // Events returns what has happened so far, in order, in every process of the
 // run.
 func (h *Harness) Events() []agl.Event {
@@ -70,7 +99,7 @@ func (h *Harness) Events() []agl.Event {
 }
 
 // Agents returns the agents that were started so far, in order, as
-// "role #ordinal".
+// "role #ordinal", after its namespace if it is a worktree's.
 func (h *Harness) Agents() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

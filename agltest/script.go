@@ -2,6 +2,7 @@ package agltest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -30,6 +31,7 @@ type step struct {
 // started is what is known of a step whose agent was started.
 type started struct {
 	times int
+	cut   bool  // its turn was cancelled
 	life  *life // that it was started in last
 	reply int   // that it was given, from 0
 }
@@ -139,6 +141,9 @@ func (h *Harness) play(ctx context.Context, l *life, task ports.Task, emit func(
 		ended = true
 	}()
 	<-done
+	h.mu.Lock()
+	h.started[turn.step()].cut = errors.Is(ctx.Err(), context.Canceled)
+	h.mu.Unlock()
 	switch {
 	case l.isDead():
 		return ports.Outcome{}, ErrCrashed
@@ -166,7 +171,11 @@ func (h *Harness) turn(ctx context.Context, l *life, task ports.Task, emit func(
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	at := step{task.Namespace, task.Role, task.Ordinal}
-	h.agents = append(h.agents, fmt.Sprintf("%s #%d", task.Role, task.Ordinal))
+	name := fmt.Sprintf("%s #%d", task.Role, task.Ordinal)
+	if task.Namespace != ports.Base {
+		name = task.Namespace + " " + name
+	}
+	h.agents = append(h.agents, name)
 	what := fmt.Sprintf("its step #%d in %s has %s", task.Ordinal, task.Namespace, inputs(task))
 	s := h.scripts[task.Role]
 	if s == nil {
@@ -177,7 +186,7 @@ func (h *Harness) turn(ctx context.Context, l *life, task ports.Task, emit func(
 		was = &started{reply: -1}
 		h.started[at] = was
 	}
-	interrupted := was.life.interrupted(l)
+	interrupted := was.cut || was.life.interrupted(l)
 	was.times++
 	was.life = l
 	if s.replies > 0 && !interrupted {

@@ -165,6 +165,8 @@ func (t *Turn) point(op string) {
 	}
 }
 
+func (t *Turn) step() step { return step{t.Namespace, t.Role, t.N} }
+
 func (t *Turn) tell(e ports.AgentEvent) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

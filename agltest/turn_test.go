@@ -206,3 +206,23 @@ func TestARetryTakesTheNextReply(t *testing.T) {
 	require.Equal(t, 7, got.N)
 	require.Equal(t, []string{"counter #1", "counter #1", "counter #1"}, h.Agents())
 }
+
+func TestACancelledStepIsSalvagedAndRunsAgain(t *testing.T) {
+	t.Parallel()
+	h := agltest.New(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	h.Context = ctx
+	agltest.Handle(h, editor, func(_ context.Context, turn *agltest.Turn) (patch, error) {
+		turn.WriteFile("half.txt", "half")
+		if turn.Attempt == 1 {
+			cancel()
+			return patch{}, ctx.Err()
+		}
+		return patch{}, nil
+	})
+	agltest.Reply(h, reader, findings{})
+	require.ErrorIs(t, h.Start(fix.With(params{})), context.Canceled)
+	require.Equal(t, map[string]string{"half.txt": "half"}, h.SalvagedFiles(1))
+	h.Context = nil
+	require.NoError(t, h.Resume(fix))
+}
