@@ -33,14 +33,14 @@ func CrashEverywhere(t *testing.T, build func(t *testing.T) *Harness, job agl.Jo
 	if child() != nil {
 		return
 	}
-	proof, err := survey(build(t), job, def)
+	proof, err := surveyTwice(func() *Harness { return build(t) }, job, def)
 	if err != nil {
 		t.Fatalf("agltest: CrashEverywhere: %v", err)
 	}
 	for _, pass := range proof.passes() {
 		t.Run(pass.name, func(t *testing.T) {
 			for _, p := range pass.points {
-				t.Run(p.String(), func(t *testing.T) {
+				t.Run(strings.ReplaceAll(p.String(), "/", "."), func(t *testing.T) {
 					t.Parallel()
 					proof.crash(build(t), p, pass.powerCut)
 				})
@@ -64,6 +64,26 @@ type outcome struct {
 	State   agl.State
 	Files   map[string]string
 	Records map[string][]string // by namespace
+}
+
+// surveyTwice runs the job undisturbed, in two harnesses: what differs then is
+// no crash's doing.
+func surveyTwice(build func() *Harness, job agl.Job, def agl.Definition) (*proof, error) {
+	var both [2]*proof
+	for i := range both {
+		h := build()
+		if h == nil || len(h.lives) > 0 {
+			return nil, errors.New("build must return a new harness each time, with nothing started")
+		}
+		var err error
+		if both[i], err = survey(h, job, def); err != nil {
+			return nil, err
+		}
+	}
+	if diff := cmp.Diff(both[0].want, both[1].want); diff != "" {
+		return nil, fmt.Errorf("two runs that nothing disturbed differ: build, a script or the workflow keeps something from one to the next (-first +second):\n%s", diff)
+	}
+	return both[0], nil
 }
 
 // survey runs the job undisturbed.
@@ -118,7 +138,7 @@ func (p *proof) passes() []pass {
 	var seen []point
 	for _, point := range p.points {
 		switch what, _, _ := strings.Cut(point.op, " "); {
-		case what == "lock", what == "remove", what == "gate", strings.HasPrefix(point.op, "write notes/"), strings.HasPrefix(point.op, "delete "):
+		case what == "lock", what == "remove", what == "gate", strings.HasPrefix(point.op, "note "), what == "drop":
 		default:
 			seen = append(seen, point)
 		}
@@ -186,9 +206,9 @@ func (h *Harness) boughtTwice(first *life, powerCut bool) []string {
 		verb := ports.Verb{Namespace: at.namespace, Kind: ports.KindStep, Name: at.role, Ordinal: at.ordinal}
 		// From its note on a step is bought; a power cut loses the note, and from
 		// its record on it is bought then.
-		bought := "write notes/" + at.namespace + ".ended."
+		bought := "note the end"
 		if powerCut {
-			bought = "write records/"
+			bought = "write a record"
 		}
 		inIt := false
 		for _, p := range passed {

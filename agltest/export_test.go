@@ -9,7 +9,7 @@ import (
 // CrashOneByOne is CrashEverywhere for a test that is expected to fail.
 func CrashOneByOne(t testing.TB, build func(t testing.TB) *Harness, job agl.Job, def agl.Definition) {
 	t.Helper()
-	proof, err := survey(build(t), job, def)
+	proof, err := surveyTwice(func() *Harness { return build(t) }, job, def)
 	if err != nil {
 		t.Fatalf("agltest: CrashEverywhere: %v", err)
 	}

@@ -33,7 +33,7 @@ func TestAHarnessFailsTheTestThatUsesItWrongly(t *testing.T) {
 		"a role without a script": {func(t testing.TB, h *agltest.Harness) {
 			agltest.Reply(h, editor, patch{"done"})
 			require.ErrorContains(t, start(t, h), "no script")
-		}, `role "reader" has no script: call Reply or Handle; its step #1 in _base has the inputs summary="done"`},
+		}, `role "reader" has no script: call Reply or Handle (scripted are ["editor"]); its step #1 in _base has the inputs summary="done"`},
 		"a reply too few": {func(t testing.TB, h *agltest.Harness) {
 			agltest.Reply(h, editor, patch{"done"})
 			agltest.Reply(h, reader, findings{[]string{"no"}})
@@ -47,6 +47,18 @@ func TestAHarnessFailsTheTestThatUsesItWrongly(t *testing.T) {
 		"a reply without a report": {func(t testing.TB, h *agltest.Harness) {
 			agltest.Reply(h, reader)
 		}, `Reply for role "reader" has no report, and the role reports a agltest_test.findings`},
+		"a reply that does not fit": {func(t testing.TB, h *agltest.Harness) {
+			counter := agl.Reader[positive]{Name: "counter", Model: "claude/opus", Prompt: "Count."}
+			agltest.Reply(h, counter, positive{-1})
+			require.Error(t, h.Start(stepOnce(counter, counter).With(agl.None{})))
+		}, `reply 1 of role "counter" does not fit: n must be positive`},
+		"a script of another role of that name": {func(t testing.TB, h *agltest.Harness) {
+			agltest.Reply(h, agl.Editor[agl.None]{Name: "editor", Model: "claude/opus", Prompt: "?"})
+			require.Error(t, start(t, h))
+		}, `role "editor" is scripted as another role of that name`},
+		"a gate that fails no times": {func(t testing.TB, h *agltest.Harness) {
+			h.VerifierFails("red", 0)
+		}, `VerifierFails 0 times`},
 		"two scripts of a role": {func(t testing.TB, h *agltest.Harness) {
 			edits(h, func(*agltest.Turn) {})
 			agltest.Reply(h, editor, patch{})

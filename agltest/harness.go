@@ -203,7 +203,7 @@ func (h *Harness) finish() {
 			h.t.Errorf("agltest: reply %d of %d of role %q was never asked for", s.next+1, s.replies, role)
 		}
 	}
-	if h.gate.red > 0 {
-		h.t.Errorf("agltest: %d failures of the build gate were never asked for", h.gate.red)
+	if len(h.gate.red) > 0 {
+		h.t.Errorf("agltest: %d failures of the build gate were never asked for", len(h.gate.red))
 	}
 }

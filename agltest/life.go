@@ -57,7 +57,7 @@ func (p point) String() string {
 		where = "the run"
 	}
 	if p.nth > 1 {
-		return fmt.Sprintf("%s: %s (%d)", where, p.op, p.nth)
+		return fmt.Sprintf("%s: %s, time %d", where, p.op, p.nth)
 	}
 	return where + ": " + p.op
 }
@@ -69,7 +69,7 @@ func (l *life) pass(verb ports.Verb, op string) error {
 	if l.dead {
 		return ErrCrashed
 	}
-	p := point{verb: verb, op: op}
+	p := point{verb: verb, op: steady(op)}
 	if l.seen == nil {
 		l.seen = map[point]int{}
 	}
@@ -103,6 +103,27 @@ func (l *life) around(_ context.Context, call intercept.Call, do func() error) e
 		return ErrCrashed // nobody learns of it any more
 	}
 	return err
+}
+
+// steady is what an operation does without what differs from run to run:
+// numbers of records and names of commits.
+func steady(op string) string {
+	switch {
+	case strings.HasPrefix(op, "write records/"):
+		return "write a record"
+	case strings.HasPrefix(op, "write notes/") && strings.HasSuffix(op, ".begun.json"):
+		return "note the beginning"
+	case strings.HasPrefix(op, "write notes/"):
+		return "note the end"
+	case strings.HasPrefix(op, "delete notes/"):
+		return "drop a note"
+	}
+	for _, kept := range []string{"keep fix", "keep hold", "keep stray", "keep record"} {
+		if strings.HasPrefix(op, kept+"-") {
+			return kept
+		}
+	}
+	return op
 }
 
 func (l *life) die() {

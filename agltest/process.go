@@ -23,7 +23,11 @@ var mayRunAgain atomic.Bool
 // too: the same binary, which runs the same test again up to that Replay.
 //
 //	func TestMain(m *testing.M) { agltest.Main(m) }
+//
+// It defines the flag -update of Golden for a test binary that is started
+// without the go command.
 func Main(m *testing.M) {
+	defineUpdate()
 	mayRunAgain.Store(true)
 	m.Run()
 }
@@ -60,8 +64,12 @@ var child = sync.OnceValue(func() *handover {
 
 // replayElsewhere resumes the run in a new process.
 func (h *Harness) replayElsewhere(nth [2]int) error {
-	if !mayRunAgain.Load() {
-		return nil
+	if name := h.t.Name(); !mayRunAgain.Load() || strings.HasPrefix(name, "Benchmark") || strings.HasPrefix(name, "Fuzz") {
+		return nil // these cannot be asked for again one by one
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
 	}
 	exported, err := h.store.Export()
 	if err != nil {
@@ -79,7 +87,7 @@ func (h *Harness) replayElsewhere(nth [2]int) error {
 	if err := os.WriteFile(file, doc, 0o600); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(h.t.Context(), os.Args[0], "-test.run="+exactly(h.t.Name()), "-test.count=1")
+	cmd := exec.CommandContext(h.t.Context(), self, "-test.run="+exactly(h.t.Name()), "-test.count=1", "-test.timeout=5m")
 	cmd.Env = append(os.Environ(), envReplay+"="+file)
 	out, failed := cmd.CombinedOutput()
 	answer, err := os.ReadFile(file + ".answer")

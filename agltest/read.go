@@ -1,6 +1,7 @@
 package agltest
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -46,6 +47,9 @@ func (h *Harness) journal() agl.Journal {
 	e := h.engine(&life{h: h})
 	defer e.Close()
 	j, err := e.Journal(h.t.Context(), h.Label)
+	if errors.Is(err, agl.NotFound) {
+		h.t.Fatalf("agltest: %v yet: call Start first", err)
+	}
 	if err != nil {
 		h.t.Fatalf("agltest: %v", err)
 	}

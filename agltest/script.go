@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"example.com/agl"
@@ -161,6 +163,9 @@ func (h *Harness) play(ctx context.Context, l *life, task ports.Task, emit func(
 		return turn.outcome, ports.Invalid.Errorf("", "%w", err)
 	}
 	if told := task.Tool(task.Report).Call(ctx, doc); told.Rejected {
+		if s.replies > 0 {
+			h.t.Errorf("agltest: reply %d of role %q does not fit: %s; to see what an agent is told, report it by Turn.Report in a Handle", turn.reply+1, task.Role, told.Text)
+		}
 		turn.outcome.Text = told.Text // the step says what the agent said last
 	}
 	return turn.outcome, nil
@@ -179,7 +184,11 @@ func (h *Harness) turn(ctx context.Context, l *life, task ports.Task, emit func(
 	what := fmt.Sprintf("its step #%d in %s has %s", task.Ordinal, task.Namespace, inputs(task))
 	s := h.scripts[task.Role]
 	if s == nil {
-		return nil, script{}, fmt.Errorf("role %q has no script: call Reply or Handle; %s", task.Role, what)
+		return nil, script{}, fmt.Errorf("role %q has no script: call Reply or Handle (scripted are %q); %s",
+			task.Role, slices.Sorted(maps.Keys(h.scripts)), what)
+	}
+	if s.reports != (task.Report != "") {
+		return nil, script{}, fmt.Errorf("role %q is scripted as another role of that name: one of them reports something, the other nothing; %s", task.Role, what)
 	}
 	was := h.started[at]
 	if was == nil {
