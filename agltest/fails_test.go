@@ -102,6 +102,30 @@ func TestAHarnessFailsTheTestThatUsesItWrongly(t *testing.T) {
 			h.CrashAt("_base step editor #9: commit")
 			require.NoError(t, start(t, h))
 		}, `never came to the crash point "_base step editor #9: commit"; those it passed:`},
+		"a crash that no run came after": {func(t testing.TB, h *agltest.Harness) {
+			edits(h, func(turn *agltest.Turn) { turn.WriteFile("x", "") })
+			require.NoError(t, start(t, h))
+			h.CrashAt("the run: lock")
+		}, `no run was started that could crash at "the run: lock"`},
+		"a turn that is kept": {func(t testing.TB, h *agltest.Harness) {
+			var kept *agltest.Turn
+			edits(h, func(turn *agltest.Turn) { turn.WriteFile("x", ""); kept = turn })
+			require.NoError(t, start(t, h))
+			done := make(chan struct{})
+			go func() { defer close(done); kept.WriteFile("y", "") }()
+			<-done
+		}, `the turn of role "editor" is over: its handler has returned`},
+		"more options than one": {func(t testing.TB, h *agltest.Harness) {
+			_ = h.Resume(fix, agl.ResumeOptions{}, agl.ResumeOptions{})
+		}, `there are 2 agl.ResumeOptions, and may be one`},
+		"a job that does not start": {func(t testing.TB, h *agltest.Harness) {
+			agltest.CrashOneByOne(t, func(testing.TB) *agltest.Harness { return h }, fix.With(params{Request: "\xff"}), fix)
+		}, `the run did not start: `},
+		"a harness that has run": {func(t testing.TB, h *agltest.Harness) {
+			edits(h, func(turn *agltest.Turn) { turn.WriteFile("x", "") })
+			require.NoError(t, start(t, h))
+			agltest.CrashOneByOne(t, func(testing.TB) *agltest.Harness { return h }, fix.With(params{}), fix)
+		}, `build must return a new harness each time`},
 		"a replay of a run that has not ended": {func(t testing.TB, h *agltest.Harness) {
 			edits(h, func(turn *agltest.Turn) { turn.Crash() })
 			require.ErrorIs(t, start(t, h), agltest.ErrCrashed)

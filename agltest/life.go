@@ -69,7 +69,7 @@ func (l *life) pass(verb ports.Verb, op string) error {
 	if l.dead {
 		return ErrCrashed
 	}
-	p := point{verb: verb, op: steady(op)}
+	p := point{verb: verb, op: op}
 	if l.seen == nil {
 		l.seen = map[point]int{}
 	}
@@ -83,19 +83,22 @@ func (l *life) pass(verb ports.Verb, op string) error {
 	return nil
 }
 
+// hasEnded follows the operation of an agent or a gate that has run.
+const hasEnded = " has ended"
+
 // around is what every call of a port goes through.
 func (l *life) around(_ context.Context, call intercept.Call, do func() error) error {
 	if l.isDead() {
 		return ErrCrashed
 	}
 	if call.Changes {
-		if err := l.pass(call.Verb, call.Op); err != nil {
+		if err := l.pass(call.Verb, call.Steady()); err != nil {
 			return err
 		}
 	}
 	err := do()
-	if call.Op == "gate" || strings.HasPrefix(call.Op, "agent ") {
-		if err := l.pass(call.Verb, call.Op+" has ended"); err != nil {
+	if call.Long() {
+		if err := l.pass(call.Verb, call.Op+hasEnded); err != nil {
 			return err
 		}
 	}
@@ -103,27 +106,6 @@ func (l *life) around(_ context.Context, call intercept.Call, do func() error) e
 		return ErrCrashed // nobody learns of it any more
 	}
 	return err
-}
-
-// steady is what an operation does without what differs from run to run:
-// numbers of records and names of commits.
-func steady(op string) string {
-	switch {
-	case strings.HasPrefix(op, "write records/"):
-		return "write a record"
-	case strings.HasPrefix(op, "write notes/") && strings.HasSuffix(op, ".begun.json"):
-		return "note the beginning"
-	case strings.HasPrefix(op, "write notes/"):
-		return "note the end"
-	case strings.HasPrefix(op, "delete notes/"):
-		return "drop a note"
-	}
-	for _, kept := range []string{"keep fix", "keep hold", "keep stray", "keep record"} {
-		if strings.HasPrefix(op, kept+"-") {
-			return kept
-		}
-	}
-	return op
 }
 
 func (l *life) die() {

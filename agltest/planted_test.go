@@ -180,7 +180,7 @@ func TestCrashEverywhereFindsWhatACrashChanges(t *testing.T) {
 				return err
 			}
 			return run.Step(ctx, reader, agl.In("n", 1+calls))
-		}, []string{`two runs that nothing disturbed differ`}},
+		}, []string{`input:n changed from`}},
 		{"an agent whose work depends on how often it was started", func(ctx context.Context, run *agl.Run) error {
 			return run.Step(ctx, editor.Commit("x"))
 		}, []string{

@@ -216,13 +216,13 @@ func TestACancelledStepIsSalvagedAndRunsAgain(t *testing.T) {
 	agltest.Handle(h, editor, func(_ context.Context, turn *agltest.Turn) (patch, error) {
 		turn.WriteFile("half.txt", "half")
 		if turn.Attempt == 1 {
-			cancel()
-			return patch{}, ctx.Err()
+			cancel() // and goes on to report: an agent that is told to stop has no report
 		}
 		return patch{}, nil
 	})
 	agltest.Reply(h, reader, findings{})
 	require.ErrorIs(t, h.Start(fix.With(params{})), context.Canceled)
+	require.Empty(t, h.Journal())
 	require.Equal(t, map[string]string{"half.txt": "half"}, h.SalvagedFiles(1))
 	h.Context = nil
 	require.NoError(t, h.Resume(fix))
