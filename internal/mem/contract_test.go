@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"example.com/agl/internal/mem"
-	"example.com/agl/ports"
 	"example.com/agl/ports/porttest"
 )
 
@@ -12,13 +11,6 @@ func repository(_ testing.TB, files map[string]string) porttest.Repository {
 	repo := mem.NewRepository(mem.NewClock(), files)
 	return porttest.Repository{
 		Workspaces: repo, History: repo, Trunk: "main", Reachable: repo.Reachable,
-		Write: func(ws ports.Workspace, path string, data []byte) error {
-			return ws.(*mem.Workspace).WriteFile(path, data)
-		},
-		Remove: func(ws ports.Workspace, path string) error {
-			ws.(*mem.Workspace).Remove(path)
-			return nil
-		},
 	}
 }
 

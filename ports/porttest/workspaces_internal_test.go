@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -244,6 +245,50 @@ func TestBrokenCheckoutsAreFound(t *testing.T) {
 				return c, err
 			}
 		})},
+		{fault: "makes no folders", rule: "files are written and removed", fresh: breakCheckout(func(w *brokenCheckout) {
+			w.writeFile = func(ctx context.Context, name string, data []byte) error {
+				if strings.Contains(name, "/") {
+					return ports.Unavailable.Errorf("", "%w", fs.ErrNotExist)
+				}
+				return w.Workspace.WriteFile(ctx, name, data)
+			}
+		})},
+		{fault: "removes a file and no folder", rule: "files are written and removed", fresh: breakCheckout(func(w *brokenCheckout) {
+			w.remove = func(ctx context.Context, name string) error {
+				if info, err := fs.Stat(w.Tree(), name); err == nil && info.IsDir() {
+					return nil
+				}
+				return w.Workspace.Remove(ctx, name)
+			}
+		})},
+		{fault: "removing nothing is an error", rule: "files are written and removed", fresh: breakCheckout(func(w *brokenCheckout) {
+			w.remove = func(ctx context.Context, name string) error {
+				if _, err := fs.Stat(w.Tree(), name); err != nil {
+					return ports.NotFound.Errorf("", "%w", err)
+				}
+				return w.Workspace.Remove(ctx, name)
+			}
+		})},
+		{fault: "cleans names", rule: "only files of the checkout are written", fresh: breakCheckout(func(w *brokenCheckout) {
+			w.writeFile = func(ctx context.Context, name string, data []byte) error {
+				return w.Workspace.WriteFile(ctx, strings.TrimPrefix(path.Clean("/"+name), "/"), data)
+			}
+		})},
+		{fault: "replaces a folder", rule: "only files of the checkout are written", fresh: breakCheckout(func(w *brokenCheckout) {
+			w.writeFile = func(ctx context.Context, name string, data []byte) error {
+				if info, err := fs.Stat(w.Tree(), name); err == nil && info.IsDir() && name != "." {
+					if err := w.Workspace.Remove(ctx, name); err != nil {
+						return err
+					}
+				}
+				return w.Workspace.WriteFile(ctx, name, data)
+			}
+		})},
+		{fault: "writes git's own files elsewhere", rule: "only files of the checkout are written", fresh: breakCheckout(func(w *brokenCheckout) {
+			w.writeFile = func(ctx context.Context, name string, data []byte) error {
+				return w.Workspace.WriteFile(ctx, strings.ReplaceAll(name, ".git", "git"), data)
+			}
+		})},
 		{fault: "the head it was told", rule: "the head is where the branch is", fresh: breakCheckout(func(w *brokenCheckout) {
 			w.inspect = func(ctx context.Context, head string) (ports.Changes, error) {
 				return ports.Changes{Head: head}, ctx.Err()
@@ -251,7 +296,7 @@ func TestBrokenCheckoutsAreFound(t *testing.T) {
 		})},
 		{fault: "commits what was there before", rule: "a commit has everything in the checkout", fresh: breakCheckout(func(w *brokenCheckout) {
 			w.commit = func(ctx context.Context, spec ports.CommitSpec) (ports.Commit, error) {
-				memory(w).Remove("new/b.bin")
+				_ = memory(w).Remove(ctx, "new/b.bin")
 				return w.Workspace.Commit(ctx, spec)
 			}
 		})},
@@ -310,7 +355,7 @@ func TestBrokenCheckoutsAreFound(t *testing.T) {
 		})},
 		{fault: "salvages what is new alone", rule: "a removed file is work too", fresh: breakCheckout(func(w *brokenCheckout) {
 			w.putBack = func(ctx context.Context, head, reason string) (ports.PutBack, error) {
-				if err := memory(w).WriteFile("dir/b.txt", []byte(firstFiles["dir/b.txt"])); err != nil {
+				if err := memory(w).WriteFile(ctx, "dir/b.txt", []byte(firstFiles["dir/b.txt"])); err != nil {
 					return ports.PutBack{}, err
 				}
 				return w.Workspace.PutBack(ctx, head, reason)
@@ -325,7 +370,7 @@ func TestBrokenCheckoutsAreFound(t *testing.T) {
 		})},
 		{fault: "deletes, then looks", rule: "an unknown head puts nothing back", fresh: breakCheckout(func(w *brokenCheckout) {
 			w.putBack = func(ctx context.Context, head, reason string) (ports.PutBack, error) {
-				memory(w).Remove("a.txt")
+				_ = memory(w).Remove(ctx, "a.txt")
 				return w.Workspace.PutBack(ctx, head, reason)
 			}
 		})},
@@ -411,11 +456,21 @@ func TestWhatIsPromisedAndNotDoneIsFound(t *testing.T) {
 		{fault: "knows no ignore rules when putting back", rule: "ignored files stay", fresh: pretend(ignoring)},
 		{fault: "commits a repository in the checkout", rule: "a nested repository is rejected", fresh: pretend(func(o *WorkspacesOptions, r *Repository) {
 			o.Nested = true
-			r.Write = withoutGit(r.Write)
+			writing(r, func(path string) string {
+				if strings.Contains(path, ".git/") { // what makes a folder a repository
+					return ""
+				}
+				return path
+			})
 		})},
 		{fault: "puts a repository back", rule: "nested repositories are moved", fresh: pretend(func(o *WorkspacesOptions, r *Repository) {
 			o.Nested = true
-			r.Write = withoutGit(r.Write)
+			writing(r, func(path string) string {
+				if strings.Contains(path, ".git/") { // what makes a folder a repository
+					return ""
+				}
+				return path
+			})
 		})},
 	})
 }
@@ -436,19 +491,19 @@ func straying(_ *WorkspacesOptions, r *Repository) {
 // effect.
 func ignoring(o *WorkspacesOptions, r *Repository) {
 	o.Ignored = true
-	write := r.Write
-	r.Write = func(ws ports.Workspace, path string, data []byte) error {
-		return write(ws, strings.Replace(path, ".gitignore", "gitignore", 1), data)
-	}
+	writing(r, func(path string) string { return strings.Replace(path, ".gitignore", "gitignore", 1) })
 }
 
-// withoutGit does not write what makes a folder a repository.
-func withoutGit(write func(ports.Workspace, string, []byte) error) func(ports.Workspace, string, []byte) error {
-	return func(ws ports.Workspace, path string, data []byte) error {
-		if strings.Contains(path, ".git/") {
-			return nil
+// writing makes r's checkouts write files by other names, or not where that is
+// "".
+func writing(r *Repository, rename func(path string) string) {
+	r.Workspaces.(*brokenRepo).checkout = func(w *brokenCheckout) {
+		w.writeFile = func(ctx context.Context, name string, data []byte) error {
+			if name = rename(name); name == "" {
+				return nil
+			}
+			return w.Workspace.WriteFile(ctx, name, data)
 		}
-		return write(ws, path, data)
 	}
 }
 
@@ -468,7 +523,7 @@ func everyTime(prefix string) func(testing.TB) *worksite {
 		n := 0
 		w.putBack = func(ctx context.Context, head, reason string) (ports.PutBack, error) {
 			n++
-			if err := memory(w).WriteFile(fmt.Sprint(prefix, n), nil); err != nil {
+			if err := memory(w).WriteFile(ctx, fmt.Sprint(prefix, n), nil); err != nil {
 				return ports.PutBack{}, err
 			}
 			return w.Workspace.PutBack(ctx, head, reason)

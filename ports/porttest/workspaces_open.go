@@ -146,7 +146,7 @@ var openRules = []rule[*worksite]{{
 	func(c *check, s *worksite) {
 		ws := s.open(c, ports.Base, s.base)
 		data := []byte("written\n")
-		c.must(s.Write(ws, "a.txt", data), "writing a file")
+		c.must(s.writeFile(c, ws, "a.txt", data), "writing a file")
 		copy(data, "changed")
 		s.holds(c, ws, with(firstFiles, "a.txt", "written\n"))
 	},
