@@ -185,7 +185,7 @@ func (s *site) inspect(c *check, ws ports.Workspace, head string) ports.Changes 
 // clean fails the rule unless a checkout is at head with nothing in it.
 func (s *site) clean(c *check, ws ports.Workspace, head string) {
 	if changes := s.inspect(c, ws, head); !changes.Clean(head) {
-		c.Errorf("the checkout is not clean at %s: %+v", head, changes)
+		c.Errorf("the checkout differs: %+v; want it clean at %s", changes, head)
 	}
 }
 
@@ -261,7 +261,7 @@ func (s *site) salvage(c *check, ws ports.Workspace, head string, files ...strin
 	s.write(c, ws, files...)
 	done := s.putBack(c, ws, head)
 	if done.Salvage == nil {
-		c.Fatalf("nothing was salvaged of a checkout with work in it")
+		c.Fatalf("nothing was salvaged of a checkout with work in it; want a salvage")
 	}
 	return *done.Salvage
 }
@@ -285,7 +285,7 @@ func over(c *check) context.Context {
 func (c *check) isCancelled(err error, doing string) {
 	switch {
 	case err == nil:
-		c.Errorf("%s under a cancelled context: it was done", doing)
+		c.Errorf("%s under a cancelled context: it was done; want context.Canceled", doing)
 	case !errors.Is(err, context.Canceled) || ports.KindOf(err) != "":
 		c.Errorf("%s under a cancelled context: want context.Canceled without a Kind, got kind %q: %v", doing, ports.KindOf(err), err)
 	}

@@ -73,7 +73,7 @@ var guardRules = []rule[*worksite]{{
 		guard, err := ws.Guard(c.Context())
 		c.must(err, "taking a guard")
 		if !json.Valid(guard) {
-			c.Errorf("it is no JSON: %s", guard)
+			c.Errorf("the guard is %s; want JSON", guard)
 		}
 		s.step(c, ports.Base, ws, s.base, "a.txt", "next\n")
 		s.open(c, "kid", s.base)

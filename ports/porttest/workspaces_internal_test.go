@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -245,50 +244,6 @@ func TestBrokenCheckoutsAreFound(t *testing.T) {
 				return c, err
 			}
 		})},
-		{fault: "makes no folders", rule: "files are written and removed", fresh: breakCheckout(func(w *brokenCheckout) {
-			w.writeFile = func(ctx context.Context, name string, data []byte) error {
-				if strings.Contains(name, "/") {
-					return ports.Unavailable.Errorf("", "%w", fs.ErrNotExist)
-				}
-				return w.Workspace.WriteFile(ctx, name, data)
-			}
-		})},
-		{fault: "removes a file and no folder", rule: "files are written and removed", fresh: breakCheckout(func(w *brokenCheckout) {
-			w.remove = func(ctx context.Context, name string) error {
-				if info, err := fs.Stat(w.Tree(), name); err == nil && info.IsDir() {
-					return nil
-				}
-				return w.Workspace.Remove(ctx, name)
-			}
-		})},
-		{fault: "removing nothing is an error", rule: "files are written and removed", fresh: breakCheckout(func(w *brokenCheckout) {
-			w.remove = func(ctx context.Context, name string) error {
-				if _, err := fs.Stat(w.Tree(), name); err != nil {
-					return ports.NotFound.Errorf("", "%w", err)
-				}
-				return w.Workspace.Remove(ctx, name)
-			}
-		})},
-		{fault: "cleans names", rule: "only files of the checkout are written", fresh: breakCheckout(func(w *brokenCheckout) {
-			w.writeFile = func(ctx context.Context, name string, data []byte) error {
-				return w.Workspace.WriteFile(ctx, strings.TrimPrefix(path.Clean("/"+name), "/"), data)
-			}
-		})},
-		{fault: "replaces a folder", rule: "only files of the checkout are written", fresh: breakCheckout(func(w *brokenCheckout) {
-			w.writeFile = func(ctx context.Context, name string, data []byte) error {
-				if info, err := fs.Stat(w.Tree(), name); err == nil && info.IsDir() && name != "." {
-					if err := w.Workspace.Remove(ctx, name); err != nil {
-						return err
-					}
-				}
-				return w.Workspace.WriteFile(ctx, name, data)
-			}
-		})},
-		{fault: "writes git's own files elsewhere", rule: "only files of the checkout are written", fresh: breakCheckout(func(w *brokenCheckout) {
-			w.writeFile = func(ctx context.Context, name string, data []byte) error {
-				return w.Workspace.WriteFile(ctx, strings.ReplaceAll(name, ".git", "git"), data)
-			}
-		})},
 		{fault: "the head it was told", rule: "the head is where the branch is", fresh: breakCheckout(func(w *brokenCheckout) {
 			w.inspect = func(ctx context.Context, head string) (ports.Changes, error) {
 				return ports.Changes{Head: head}, ctx.Err()
@@ -492,19 +447,6 @@ func straying(_ *WorkspacesOptions, r *Repository) {
 func ignoring(o *WorkspacesOptions, r *Repository) {
 	o.Ignored = true
 	writing(r, func(path string) string { return strings.Replace(path, ".gitignore", "gitignore", 1) })
-}
-
-// writing makes r's checkouts write files by other names, or not where that is
-// "".
-func writing(r *Repository, rename func(path string) string) {
-	r.Workspaces.(*brokenRepo).checkout = func(w *brokenCheckout) {
-		w.writeFile = func(ctx context.Context, name string, data []byte) error {
-			if name = rename(name); name == "" {
-				return nil
-			}
-			return w.Workspace.WriteFile(ctx, name, data)
-		}
-	}
 }
 
 // edited makes checkouts that commit something else than they are told to.
