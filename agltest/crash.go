@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/agl"
+	"example.com/agl/internal/intercept"
 	"example.com/agl/ports"
 )
 
@@ -33,14 +34,14 @@ func CrashEverywhere(t *testing.T, build func(t *testing.T) *Harness, job agl.Jo
 	if child() != nil {
 		return
 	}
-	proof, err := survey(build(t), job, def)
+	proof, err := surveyTwice(func() *Harness { return build(t) }, job, def)
 	if err != nil {
 		t.Fatalf("agltest: CrashEverywhere: %v", err)
 	}
 	for _, pass := range proof.passes() {
 		t.Run(pass.name, func(t *testing.T) {
 			for _, p := range pass.points {
-				t.Run(p.String(), func(t *testing.T) {
+				t.Run(strings.ReplaceAll(p.String(), "/", "."), func(t *testing.T) {
 					t.Parallel()
 					proof.crash(build(t), p, pass.powerCut)
 				})
@@ -66,15 +67,38 @@ type outcome struct {
 	Records map[string][]string // by namespace
 }
 
+// surveyTwice runs the job undisturbed, in two harnesses: what differs then is
+// no crash's doing.
+func surveyTwice(build func() *Harness, job agl.Job, def agl.Definition) (*proof, error) {
+	var both [2]*proof
+	for i := range both {
+		h := build()
+		if h == nil || len(h.lives) > 0 {
+			return nil, errors.New("build must return a new harness each time, with nothing started")
+		}
+		var err error
+		if both[i], err = survey(h, job, def); err != nil {
+			return nil, err
+		}
+	}
+	if diff := cmp.Diff(both[0].want, both[1].want); diff != "" {
+		return nil, fmt.Errorf("two runs that nothing disturbed differ: build, a script or the workflow keeps something from one to the next (-first +second):\n%s", diff)
+	}
+	return both[0], nil
+}
+
 // survey runs the job undisturbed.
 func survey(h *Harness, job agl.Job, def agl.Definition) (*proof, error) {
 	h.t.Helper()
 	err := h.Start(job)
+	if len(h.store.Documents(h.Label, "run.json")) == 0 {
+		return nil, fmt.Errorf("the run did not start: %w", err)
+	}
 	switch run := h.journal().Run; {
 	case errors.Is(err, ErrCrashed):
 		return nil, errors.New("a script crashes the process by itself")
 	case run.State == agl.StateInterrupted:
-		return nil, fmt.Errorf("the run did not end: %w", err)
+		return nil, fmt.Errorf("the run did not end (%v)", err)
 	}
 	plan, failed := h.Plan(def)
 	switch {
@@ -93,7 +117,7 @@ func survey(h *Harness, job agl.Job, def agl.Definition) (*proof, error) {
 func (h *Harness) outcome(err error) outcome {
 	h.t.Helper()
 	j := h.journal()
-	o := outcome{Error: message(err), State: j.Run.State, Files: h.repo.files(h.t, j.Run.Head), Records: map[string][]string{}}
+	o := outcome{Error: message(err), State: j.Run.State, Files: h.Files(), Records: map[string][]string{}}
 	for _, r := range j.Records {
 		line := fmt.Sprintf("%s %s %.12s %s", r.Kind, r.Name, r.Key, r.Value)
 		if r.Failure != nil {
@@ -118,7 +142,7 @@ func (p *proof) passes() []pass {
 	var seen []point
 	for _, point := range p.points {
 		switch what, _, _ := strings.Cut(point.op, " "); {
-		case what == "lock", what == "remove", what == "gate", strings.HasPrefix(point.op, "write notes/"), strings.HasPrefix(point.op, "delete "):
+		case what == intercept.Lock, what == "remove", what == intercept.Gate, what == "note", what == "drop":
 		default:
 			seen = append(seen, point)
 		}
@@ -172,8 +196,10 @@ func (p *proof) crash(h *Harness, at point, powerCut bool) {
 	}
 }
 
-// boughtTwice names the agents that were started more often than a death of
-// the process in their step explains.
+// boughtTwice names the agents that were started more often than the death of
+// the first process explains: it may have died in their step, before anything
+// was done with what they had come to. A power cut loses all that was done
+// before the record.
 func (h *Harness) boughtTwice(first *life, powerCut bool) []string {
 	var wrong []string
 	passed := first.passed()
@@ -183,38 +209,42 @@ func (h *Harness) boughtTwice(first *life, powerCut bool) []string {
 		if s.times == 1 {
 			continue
 		}
-		verb := ports.Verb{Namespace: at.namespace, Kind: ports.KindStep, Name: at.role, Ordinal: at.ordinal}
-		// From its note on a step is bought; a power cut loses the note, and from
-		// its record on it is bought then.
-		bought := "write notes/" + at.namespace + ".ended."
-		if powerCut {
-			bought = "write records/"
-		}
-		inIt := false
+		started, ended, recorded, more := false, false, false, false
 		for _, p := range passed {
-			if p.verb == verb {
-				inIt = inIt || p.op == "agent "+at.role
-				inIt = inIt && !strings.HasPrefix(p.op, bought)
+			if p.verb != at.verb {
+				continue
 			}
+			started = started || p.op == intercept.AgentOp(at.verb.Name)
+			more = more || ended
+			ended = ended || p.op == intercept.AgentOp(at.verb.Name)+hasEnded
+			recorded = recorded || p.op == intercept.WriteEntry
 		}
-		if !inIt || s.times > 2 {
-			wrong = append(wrong, fmt.Sprintf("the agent of %s was started %d times", verb, s.times))
+		bought := more
+		if powerCut {
+			bought = recorded
+		}
+		if !started || bought || s.times > 2 {
+			wrong = append(wrong, fmt.Sprintf("the agent of %s was started %d times", at.verb, s.times))
 		}
 	}
 	return wrong
 }
 
-// reachable reports whether every commit that a record names is in the run's
-// branch.
+// reachable reports whether the run's branch is where the records say, and has
+// every commit that one of them names.
 func (h *Harness) reachable() error {
 	h.t.Helper()
-	_, history := h.repo.open(h.t)
+	workspaces, history := h.repo.open(h.t)
 	j := h.journal()
+	at, err := workspaces.Branch(h.t.Context(), j.Run.Branch)
+	if err != nil || at != j.Run.Head {
+		return fmt.Errorf("the branch is at %.12q, the records say %.12q (%v)", at, j.Run.Head, err)
+	}
 	for _, r := range j.Records {
 		if r.Namespace != ports.Base {
 			continue
 		}
-		if in, err := history.Contains(h.t.Context(), r.Head, j.Run.Head); err != nil || !in {
+		if in, err := history.Contains(h.t.Context(), r.Head, at); err != nil || !in {
 			return fmt.Errorf("commit %.12s of record %d is not in the run's branch (%v)", r.Head, r.Seq, err)
 		}
 	}

@@ -2,28 +2,30 @@ package agltest
 
 import (
 	"context"
-	"time"
+	"slices"
 
+	"example.com/agl/internal/mem"
 	"example.com/agl/ports"
 )
 
 // VerifierFails makes the next verifications of the build gate fail, so many
-// times, with this output; then they pass again. A verification that a crash
-// interrupted finds the same when it runs again.
+// times, with this output; then they pass again. Further calls add failures. A
+// verification that a crash interrupted finds the same when it runs again.
 func (h *Harness) VerifierFails(output string, times int) {
+	h.t.Helper()
+	if times < 1 {
+		h.t.Fatalf("agltest: VerifierFails %d times", times)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.gate.red, h.gate.output = times, output
+	h.gate.red = append(h.gate.red, slices.Repeat([]string{output}, times)...)
 }
 
-// A gate is the build gate: it finds what it was told to.
+// A gate says what the build gate finds. It is guarded by the harness.
 type gate struct {
 	command string
-
-	// The rest is guarded by the harness.
-	red    int // so many verifications are still to fail
-	output string
-	found  map[ports.Verb]*finding
+	red     []string // the outputs of those that are still to fail
+	found   map[place]*finding
 }
 
 // A finding is what a verification came to, and in which process.
@@ -32,33 +34,22 @@ type finding struct {
 	life    *life
 }
 
-// verifier is the gate as one process sees it.
-type verifier struct {
-	h    *Harness
-	life *life
-}
-
-func (v verifier) Gate() ports.Gate {
-	return ports.Gate{Command: v.h.gate.command, Timeout: time.Minute}
-}
-
-func (v verifier) Verify(ctx context.Context, _ ports.VerifyTask) (ports.Verdict, error) {
-	if err := ctx.Err(); err != nil {
-		return ports.Verdict{}, err
-	}
-	v.h.mu.Lock()
-	defer v.h.mu.Unlock()
-	g := &v.h.gate
-	verb, _ := ports.VerbOf(ctx)
-	was := g.found[verb]
-	if was == nil || !was.life.interrupted(v.life) {
-		was = &finding{verdict: ports.Verdict{Passed: g.red == 0}}
-		if g.red > 0 {
-			g.red--
-			was.verdict.Output = g.output
+// verifier returns the gate as one process sees it.
+func (h *Harness) verifier(l *life) ports.Verifier {
+	return &mem.Verifier{Command: h.gate.command, Find: func(ctx context.Context, _ int) (ports.Verdict, error) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		verb, _ := ports.VerbOf(ctx)
+		at := place{h.Label, verb}
+		was := h.gate.found[at]
+		if was == nil || !was.life.interrupted(l) {
+			was = &finding{verdict: ports.Verdict{Passed: len(h.gate.red) == 0}}
+			if len(h.gate.red) > 0 {
+				was.verdict.Output, h.gate.red = h.gate.red[0], h.gate.red[1:]
+			}
+			h.gate.found[at] = was
 		}
-		g.found[verb] = was
-	}
-	was.life = v.life
-	return was.verdict, nil
+		was.life = l
+		return was.verdict, nil
+	}}
 }

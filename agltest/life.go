@@ -57,7 +57,7 @@ func (p point) String() string {
 		where = "the run"
 	}
 	if p.nth > 1 {
-		return fmt.Sprintf("%s: %s (%d)", where, p.op, p.nth)
+		return fmt.Sprintf("%s: %s, time %d", where, p.op, p.nth)
 	}
 	return where + ": " + p.op
 }
@@ -83,19 +83,22 @@ func (l *life) pass(verb ports.Verb, op string) error {
 	return nil
 }
 
+// hasEnded follows the operation of an agent or a gate that has run.
+const hasEnded = " has ended"
+
 // around is what every call of a port goes through.
 func (l *life) around(_ context.Context, call intercept.Call, do func() error) error {
 	if l.isDead() {
 		return ErrCrashed
 	}
 	if call.Changes {
-		if err := l.pass(call.Verb, call.Op); err != nil {
+		if err := l.pass(call.Verb, call.Steady()); err != nil {
 			return err
 		}
 	}
 	err := do()
-	if call.Op == "gate" || strings.HasPrefix(call.Op, "agent ") {
-		if err := l.pass(call.Verb, call.Op+" has ended"); err != nil {
+	if call.Long() {
+		if err := l.pass(call.Verb, call.Op+hasEnded); err != nil {
 			return err
 		}
 	}
