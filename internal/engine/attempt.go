@@ -132,13 +132,9 @@ func (a *attempt) env() []string {
 	return []string{ports.EnvRun + "=" + a.x.book.Run.Nonce, ports.EnvStep + "=" + a.mark}
 }
 
-// world is what handlers and functions are told.
-func (a *attempt) world() ports.World {
-	return ports.World{
-		Key:  attemptKey(a.x.book.Run.Nonce, a.space.name, a.space.pos, a.verb.key),
-		Dir:  a.ws.Dir(),
-		Tree: a.ws.Tree(),
-	}
+// world is what a handler or function is told that runs under ctx.
+func (a *attempt) world(ctx context.Context) ports.World {
+	return ports.NewWorld(ctx, attemptKey(a.x.book.Run.Nonce, a.space.name, a.space.pos, a.verb.key), a.ws)
 }
 
 // reap ends the processes that the attempt left.
