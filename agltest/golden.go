@@ -60,7 +60,7 @@ var written sync.Map
 // records' kinds, names and endings, in the order of each namespace, and no
 // values, digests or times. A workflow whose shape has changed cannot resume
 // the runs that are under way, and needs a new Spec.Version. Run the test with
-// -update to write the file.
+// -update, or with AGLTEST_UPDATE=1 in the environment, to write the file.
 func (h *Harness) Golden(path string) {
 	h.t.Helper()
 	if child() != nil {
