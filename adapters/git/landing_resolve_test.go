@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,6 +116,20 @@ func TestAPathThatWasInConflictIsResolvedEvenWhereItIsIgnored(t *testing.T) {
 	w.git(l.ws.Dir(), "rm", "-q", "--cached", "a.log")
 	made, _ := l.land(l.resolve(m.Conflicts))
 	require.Equal(t, "both", w.git(w.dir, "show", made.ID+":a.log"))
+}
+
+func TestAPathThatIsNoTextCanBeResolvedAfterItWasRecorded(t *testing.T) {
+	t.Parallel()
+	l := meet(t, map[string]string{"a\xff\xfe": "1\n"}, map[string]string{"a\xff\xfe": "o\n"}, map[string]string{"a\xff\xfe": "t\n"})
+	m := l.merge()
+	doc, err := json.Marshal(m.Conflicts)
+	require.NoError(t, err)
+	var recorded []ports.ConflictPath
+	require.NoError(t, json.Unmarshal(doc, &recorded))
+	require.NotEqual(t, m.Conflicts, recorded)
+	require.Equal(t, map[string]string{"a\xff\xfe": ports.ConflictMarkers}, kinds(l.resolve(recorded).Conflicts))
+	l.write(l.path("a\xff\xfe"), "both\n")
+	l.land(l.resolve(recorded))
 }
 
 func TestAMergeThatSomebodyCommittedCounts(t *testing.T) {
