@@ -85,7 +85,7 @@ func TestMissingPortsAreNamedInOrder(t *testing.T) {
 	for range 20 {
 		_, err := agl.New(ports.Set{Store: (*mem.Store)(nil)}, nil)
 		require.ErrorIs(t, err, agl.Invalid)
-		require.ErrorContains(t, err, "the set has no Store, Workspaces, History, Verifier, Clock")
+		require.ErrorContains(t, err, "the set has no Store, Workspaces, Integrator, History, Verifier, Clock")
 	}
 }
 

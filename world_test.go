@@ -76,7 +76,7 @@ func newWorld(t *testing.T, play func(turn *turn) (any, error)) *world {
 		repo: mem.NewRepository(clock, map[string]string{"main.go": "package main\n"}),
 	}
 	w.set = ports.Set{
-		Store: w.store, Workspaces: w.repo, History: w.repo, Verifier: w.verifier, Clock: clock,
+		Store: w.store, Workspaces: w.repo, Integrator: w.repo.Integrator(), History: w.repo, Verifier: w.verifier, Clock: clock,
 		Agents: map[string]ports.Agent{ports.AnyProvider: mem.Agent(w.run)},
 	}
 	return w

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -33,19 +34,43 @@ func CrashEverywhere(t *testing.T, build func(t *testing.T) *Harness, job agl.Jo
 	if child() != nil {
 		return
 	}
-	proof, err := survey(build(t), job, def)
-	if err != nil {
-		t.Fatalf("agltest: CrashEverywhere: %v", err)
+	var proof *proof
+	bubble(t, build, func(h *Harness) {
+		var err error
+		if proof, err = survey(h, job, def); err != nil {
+			h.t.Fatalf("agltest: CrashEverywhere: %v", err)
+		}
+	})
+	if proof == nil || t.Failed() {
+		return
 	}
 	for _, pass := range proof.passes() {
 		t.Run(pass.name, func(t *testing.T) {
 			for _, p := range pass.points {
 				t.Run(p.String(), func(t *testing.T) {
 					t.Parallel()
-					proof.crash(build(t), p, pass.powerCut)
+					bubble(t, build, func(h *Harness) { proof.crash(h, p, pass.powerCut) })
 				})
 			}
 		})
+	}
+}
+
+// bubble runs do with a harness. One in memory is in a bubble of its own, in
+// whose time goroutines take turns in the same order each time.
+func bubble(t *testing.T, build func(t *testing.T) *Harness, do func(h *Harness)) {
+	t.Helper()
+	real := false
+	synctest.Test(t, func(t *testing.T) {
+		h := build(t)
+		if _, real = h.repo.(*gitRepository); !real {
+			h.yielder = sleeper
+			do(h)
+		}
+		h.silenced = real
+	})
+	if real {
+		do(build(t))
 	}
 }
 
@@ -179,21 +204,20 @@ func (h *Harness) boughtTwice(first *life, powerCut bool) []string {
 	passed := first.passed()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for at, s := range h.started {
+	for verb, s := range h.started {
 		if s.times == 1 {
 			continue
 		}
-		verb := ports.Verb{Namespace: at.namespace, Kind: ports.KindStep, Name: at.role, Ordinal: at.ordinal}
 		// From its note on a step is bought; a power cut loses the note, and from
 		// its record on it is bought then.
-		bought := "write notes/" + at.namespace + ".ended."
+		bought := "write notes/" + verb.Namespace + ".ended."
 		if powerCut {
-			bought = "write records/"
+			bought = "write a record"
 		}
 		inIt := false
 		for _, p := range passed {
 			if p.verb == verb {
-				inIt = inIt || p.op == "agent "+at.role
+				inIt = inIt || p.op == "agent "+verb.Name
 				inIt = inIt && !strings.HasPrefix(p.op, bought)
 			}
 		}

@@ -85,6 +85,19 @@ func TestAHarnessFailsTheTestThatUsesItWrongly(t *testing.T) {
 			h.VerifierFails("red", 2)
 			require.NoError(t, start(t, h))
 		}, `2 failures of the build gate were never asked for`},
+		"a conflict on a file that is nowhere": {func(t testing.TB, h *agltest.Harness) {
+			builds(h)
+			h.Conflicts("two", "one.txt")
+			require.Error(t, h.Start(giveUp.With(chunks{[]string{"two"}})))
+		}, `Conflicts("two", "one.txt"): neither agl/test nor agl/_work/test/two has that file`},
+		"a landing too few": {func(t testing.TB, h *agltest.Harness) {
+			builds(h)
+			h.Conflicts("one", "one.txt", "other.txt")
+			require.NoError(t, h.Start(giveUp.With(chunks{[]string{"two"}})))
+		}, `no landing of worktree "one" has met the conflict on one.txt, other.txt`},
+		"a conflict without paths": {func(_ testing.TB, h *agltest.Harness) {
+			h.Conflicts("one")
+		}, `Conflicts wants the name of a worktree, and paths`},
 		"a crash point that is not there": {func(t testing.TB, h *agltest.Harness) {
 			edits(h, func(turn *agltest.Turn) { turn.WriteFile("x", "") })
 			h.CrashAt("_base step editor #9: commit")

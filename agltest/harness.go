@@ -46,9 +46,11 @@ type Harness struct {
 	clock   *mem.Clock
 	repo    repository
 
+	yielder func() func(point string) // of a new process
+
 	mu        sync.Mutex
 	scripts   map[string]*script // by role
-	started   map[step]*started
+	started   map[ports.Verb]*started
 	events    []agl.Event
 	agents    []string // that were started
 	lives     []*life  // the processes of the run, in order
@@ -77,7 +79,8 @@ func (o Options) New(t testing.TB) *Harness {
 	}
 	h := &Harness{
 		Label: o.Label, t: t, ordinal: ordinal(t), store: &mem.Store{}, clock: mem.NewClock(),
-		scripts: map[string]*script{}, started: map[step]*started{},
+		scripts: map[string]*script{}, started: map[ports.Verb]*started{},
+		yielder: func() func(string) { return yielder(1) },
 	}
 	h.gate = gate{command: o.Gate, found: map[verification]*finding{}}
 	if o.Git {
@@ -134,9 +137,9 @@ func (h *Harness) Engine() *agl.Engine {
 
 // A process says how one process of the run is.
 type process struct {
-	yield   func() // called at every durable point; nil: yielder(1)
-	goesOn  bool   // it is Start's or Resume's: CrashAt and Context are about it
-	replays bool   // it starts no agent
+	yield   func(point string) // called at every durable point; nil: the harness's own
+	goesOn  bool               // it is Start's or Resume's: CrashAt and Context are about it
+	replays bool               // it starts no agent
 }
 
 // live runs do with an engine of its own, as a process would.
@@ -150,8 +153,9 @@ func (h *Harness) live(p process, do func(ctx context.Context, e *agl.Engine) er
 	h.lives = append(h.lives, l)
 	h.mu.Unlock()
 	if p.yield == nil {
-		p.yield = yielder(1)
+		p.yield = h.yielder()
 	}
+	l.yield = p.yield
 	e := h.engine(l)
 	ctx := h.Context
 	if ctx == nil || !p.goesOn {

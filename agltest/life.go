@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
 	"math/rand/v2"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"example.com/agl"
 	"example.com/agl/internal/intercept"
@@ -33,6 +35,7 @@ func (h *Harness) CrashAt(point string) {
 // and changes nothing.
 type life struct {
 	h       *Harness
+	yield   func(point string)
 	crashAt string          // where it dies; empty: nowhere
 	replays bool            // it starts no agent
 	ctx     context.Context // that it runs under; nil: none of its own
@@ -70,7 +73,7 @@ func (l *life) pass(verb ports.Verb, op string) error {
 	if l.dead {
 		return ErrCrashed
 	}
-	p := point{verb: verb, op: op}
+	p := point{verb: verb, op: steady(op)}
 	if l.seen == nil {
 		l.seen = map[point]int{}
 	}
@@ -86,6 +89,10 @@ func (l *life) pass(verb ports.Verb, op string) error {
 
 // around is what every call of a port goes through.
 func (l *life) around(_ context.Context, call intercept.Call, do func() error) error {
+	long := call.Op == "gate" || strings.HasPrefix(call.Op, "agent ")
+	if l.yield != nil && long { // these alone are called with no mutex held
+		l.yield(point{verb: call.Verb, op: call.Op}.String())
+	}
 	if l.isDead() {
 		return ErrCrashed
 	}
@@ -95,7 +102,7 @@ func (l *life) around(_ context.Context, call intercept.Call, do func() error) e
 		}
 	}
 	err := do()
-	if call.Op == "gate" || strings.HasPrefix(call.Op, "agent ") {
+	if long {
 		if err := l.pass(call.Verb, call.Op+" has ended"); err != nil {
 			return err
 		}
@@ -104,6 +111,20 @@ func (l *life) around(_ context.Context, call intercept.Call, do func() error) e
 		return ErrCrashed // nobody learns of it any more
 	}
 	return err
+}
+
+// steady is what an operation does without what differs from run to run: the
+// numbers of records, which children that work at once share, and commits.
+func steady(op string) string {
+	if strings.HasPrefix(op, "write records/") {
+		return "write a record"
+	}
+	for _, kept := range []string{"keep fix-", "keep hold-", "keep stray-", "keep record-"} {
+		if strings.HasPrefix(op, kept) {
+			return strings.TrimSuffix(kept, "-")
+		}
+	}
+	return op
 }
 
 func (l *life) die() {
@@ -153,16 +174,33 @@ func (l *life) observe(e agl.Event) {
 
 // yielder lets other goroutines run first, for as long as a generator with
 // this seed says.
-func yielder(seed uint64) func() {
+func yielder(seed uint64) func(string) {
 	var mu sync.Mutex
 	rng := rand.New(rand.NewPCG(seed, seed))
-	return func() {
+	return func(string) {
 		mu.Lock()
 		n := rng.IntN(20)
 		mu.Unlock()
 		for range n {
 			runtime.Gosched()
 		}
+	}
+}
+
+// sleeper lets a goroutine sleep at each point, in the time of a synctest
+// bubble, for as long as the point's name and how often it was passed say: in
+// whatever order goroutines come to run, they go on in the same.
+func sleeper() func(string) {
+	var mu sync.Mutex
+	passed := map[string]int{}
+	return func(point string) {
+		mu.Lock()
+		passed[point]++
+		n := passed[point]
+		mu.Unlock()
+		h := fnv.New64a()
+		fmt.Fprintf(h, "%s %d", point, n)
+		time.Sleep(time.Duration(h.Sum64() % uint64(time.Second)))
 	}
 }
 

@@ -22,12 +22,6 @@ type script struct {
 	next    int // the first that nobody has asked for
 }
 
-// A step is the Ordinal-th step of a role in a namespace.
-type step struct {
-	namespace, role string
-	ordinal         int
-}
-
 // started is what is known of a step whose agent was started.
 type started struct {
 	times int
@@ -142,7 +136,7 @@ func (h *Harness) play(ctx context.Context, l *life, task ports.Task, emit func(
 	}()
 	<-done
 	h.mu.Lock()
-	h.started[turn.step()].cut = errors.Is(ctx.Err(), context.Canceled)
+	h.started[turn.verb()].cut = errors.Is(ctx.Err(), context.Canceled)
 	h.mu.Unlock()
 	switch {
 	case l.isDead():
@@ -170,7 +164,7 @@ func (h *Harness) play(ctx context.Context, l *life, task ports.Task, emit func(
 func (h *Harness) turn(ctx context.Context, l *life, task ports.Task, emit func(ports.AgentEvent)) (*Turn, script, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	at := step{task.Namespace, task.Role, task.Ordinal}
+	at := verbOf(ctx, task)
 	name := fmt.Sprintf("%s #%d", task.Role, task.Ordinal)
 	if task.Namespace != ports.Base {
 		name = task.Namespace + " " + name
@@ -202,6 +196,14 @@ func (h *Harness) turn(ctx context.Context, l *life, task ports.Task, emit func(
 		h: h, life: l, ctx: ctx, task: task, emit: emit, reply: was.reply,
 		outcome: ports.Outcome{Stop: ports.StopCompleted, Usage: ports.Usage{Complete: true}},
 	}, *s, nil
+}
+
+// verbOf returns the verb that a task is of.
+func verbOf(ctx context.Context, task ports.Task) ports.Verb {
+	if v, ok := ports.VerbOf(ctx); ok {
+		return v
+	}
+	return ports.Verb{Namespace: task.Namespace, Kind: ports.KindStep, Name: task.Role, Ordinal: task.Ordinal}
 }
 
 // inputs names a task's inputs, for messages.

@@ -159,13 +159,12 @@ func (t *Turn) Crash() {
 
 // point is a place where CrashEverywhere lets the process die.
 func (t *Turn) point(op string) {
-	verb, _ := ports.VerbOf(t.ctx)
-	if t.life.pass(verb, "agent "+t.Role+": "+op) != nil {
+	if t.life.pass(t.verb(), "agent "+t.Role+": "+op) != nil {
 		runtime.Goexit()
 	}
 }
 
-func (t *Turn) step() step { return step{t.Namespace, t.Role, t.N} }
+func (t *Turn) verb() ports.Verb { return verbOf(t.ctx, t.task) }
 
 func (t *Turn) tell(e ports.AgentEvent) {
 	t.mu.Lock()

@@ -30,8 +30,9 @@ type Integrator interface {
 	// file that was added are staged. The result has Conflicts again where
 	// markers are left in paths that were in conflict (ConflictMarkers, noting
 	// the line), and where paths are unmerged that are not among those: these
-	// stay as they are. The files are not changed. A checkout that does not hold
-	// spec's merge is Conflicted.
+	// stay as they are. A line like a marker that one of the sides has is none.
+	// The files are not changed. A checkout that does not hold spec's merge is
+	// Conflicted.
 	Resolve(ctx context.Context, ws Workspace, spec MergeSpec, were []ConflictPath) (Merge, error)
 	// Settle makes index and files those of tree, in a checkout that holds a
 	// merge, which it goes on to hold. What would be lost is salvaged first. A
@@ -47,7 +48,8 @@ type Integrator interface {
 	Restore(ctx context.Context, ws Workspace, snapshot, reason string) (PutBack, error)
 	// Commit makes the merge commit of exactly tree, its parents spec.Head and
 	// spec.Theirs, also where tree is that of spec.Head (Empty). Its objects are
-	// durable; no ref is moved, and the checkout is as it was.
+	// durable; it stays reachable until its branch is moved there. No branch is
+	// moved, and the checkout is as it was.
 	Commit(ctx context.Context, spec MergeSpec, tree string, commit CommitSpec) (Commit, error)
 	// Conclude ends the merge that a checkout holds after its branch was moved
 	// to the merge's commit, and makes the checkout stand there. What else is in

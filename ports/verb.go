@@ -12,13 +12,18 @@ type Verb struct {
 	Kind      RecordKind
 	Name      string // the role, the call
 	Ordinal   int    // from 1, replayed ones counted
+	Within    string // of what an agent does in a conflict: the landing, "landing #1", in which it is counted; else ""
 }
 
 func (v Verb) String() string {
 	if v.Kind == "" {
 		return v.Namespace
 	}
-	return fmt.Sprintf("%s %s %s #%d", v.Namespace, v.Kind, v.Name, v.Ordinal)
+	name := fmt.Sprintf("%s %s %s #%d", v.Namespace, v.Kind, v.Name, v.Ordinal)
+	if v.Within != "" {
+		return name + " in " + v.Within
+	}
+	return name
 }
 
 type verbKey struct{}

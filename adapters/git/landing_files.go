@@ -107,7 +107,9 @@ func (c *checkout) snapshot(ctx context.Context, spec ports.CommitSpec, who []st
 	if err != nil {
 		return "", err
 	}
-	except, err := c.phantoms(ctx, st.changed)
+	// An unmerged path whose file is gone is no phantom: it is staged as gone.
+	unmerged := func(p string) bool { return slices.Contains(x.unmerged, p) }
+	except, err := c.phantoms(ctx, slices.DeleteFunc(slices.Clone(st.changed), unmerged))
 	if err != nil {
 		return "", err
 	}

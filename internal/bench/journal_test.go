@@ -48,7 +48,7 @@ func newJournal(b *testing.B, size int, volatile bool) *journal {
 		return ports.Outcome{Stop: ports.StopCompleted}, nil
 	})
 	j.set = ports.Set{
-		Store: store, Workspaces: repo, History: repo, Verifier: &mem.Verifier{}, Clock: clock,
+		Store: store, Workspaces: repo, Integrator: repo.Integrator(), History: repo, Verifier: &mem.Verifier{}, Clock: clock,
 		Agents: map[string]ports.Agent{ports.AnyProvider: agent},
 	}
 	return j

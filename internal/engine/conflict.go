@@ -25,7 +25,6 @@ type Conflict struct {
 	mu      sync.Mutex
 	busy    bool // a Step of it is in flight
 	settled bool // its resolver has returned
-	fixes   int  // Steps taken
 }
 
 // A Resolution is what a resolver decides about its conflict.
@@ -89,9 +88,9 @@ func (c *Conflict) begin() (n int, err error) {
 		return 0, ports.Invalid.Errorf("step in a conflict", "another step is in flight in the conflict of %s", c.Child)
 	}
 	c.busy = true
-	c.fixes++
+	c.landing.fixes++
 	c.landing.steps.Add(1)
-	return c.fixes, nil
+	return c.landing.fixes, nil
 }
 
 func (c *Conflict) end() {

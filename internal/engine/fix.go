@@ -87,7 +87,8 @@ func (f *fix) run(ctx context.Context, s *Step) error {
 			Model: s.Role.Model, Landing: l.record.Landing, Called: x.book.Last(), Started: x.engine.now(),
 		},
 	}
-	ctx = ports.WithVerb(ctx, ports.Verb{Namespace: l.space.name, Kind: ports.KindFix, Name: s.Role.Name, Ordinal: f.ordinal})
+	ctx = ports.WithVerb(ctx, ports.Verb{Namespace: l.space.name, Kind: ports.KindFix, Name: s.Role.Name, Ordinal: f.ordinal,
+		Within: fmt.Sprintf("landing #%d", l.verb.ordinal)})
 	value, failure := a.turn(ctx, s)
 	cancelled := failure != nil && errors.Is(ctx.Err(), context.Canceled)
 	ctx = context.WithoutCancel(ctx)
@@ -109,28 +110,39 @@ func (f *fix) run(ctx context.Context, s *Step) error {
 	return s.Deliver(value)
 }
 
-// record records a turn, with the files that it left.
+// record records a turn, with the files that it left. From its note on it is
+// bought: what is interrupted after that, recover does.
 func (f *fix) record(ctx context.Context, a *attempt, value json.RawMessage, failure error) error {
 	l := f.landing
-	x := l.x
-	a.record.Ended = x.engine.now()
-	snapshot, err := x.engine.set.Integrator.Snapshot(ctx, l.ws, ports.CommitSpec{
-		Head: l.spec.Head, Message: f.op, Identity: l.committer, Date: a.record.Ended,
-	})
-	if err != nil {
-		return err
-	}
-	if err := x.trees.Keep(ctx, "fix-"+f.key[:16], snapshot); err != nil {
-		return err
-	}
-	a.record.Head = snapshot
+	a.record.Ended = l.x.engine.now()
 	if failure != nil {
 		a.record.Failure = ports.FailureOf(failure)
 	} else {
 		a.record.Value = value
 	}
-	if _, err := x.record(ctx, a.record); err != nil {
+	l.note.Record = a.record
+	if err := l.rewrite(ctx, ledger.Fixing); err != nil {
 		return err
 	}
+	if err := l.x.recordFix(ctx, l.ws, a.record, l.committer); err != nil {
+		return err
+	}
+	l.note.Record = nil
 	return l.rewrite(ctx, ledger.Resolving)
+}
+
+// recordFix records a turn that has ended in a checkout that holds a merge.
+func (x *execution) recordFix(ctx context.Context, ws ports.Workspace, r *ports.Record, committer string) error {
+	snapshot, err := x.engine.set.Integrator.Snapshot(ctx, ws, ports.CommitSpec{
+		Head: r.Landing.Before, Message: fmt.Sprintf("what %s made of the conflict of %s", r.Name, r.Namespace), Identity: committer, Date: r.Ended,
+	})
+	if err != nil {
+		return err
+	}
+	if err := x.trees.Keep(ctx, "fix-"+r.Key[:16], snapshot); err != nil {
+		return err
+	}
+	r.Head = snapshot
+	_, err = x.record(ctx, r)
+	return err
 }

@@ -42,6 +42,7 @@ type landing struct {
 	since    int // the namespace's last landing, made or failed: what supports this one is later
 	note     ledger.Note
 	steps    sync.WaitGroup // those of a conflict that are in flight
+	fixes    int            // Steps taken in its conflicts
 }
 
 func (l *landing) land(ctx context.Context) (*ledger.Entry, error) {

@@ -17,7 +17,7 @@ func (x *execution) recover(ctx context.Context) error {
 		return err
 	}
 	namespaces := x.book.Namespaces()
-	landing := map[string]bool{} // namespaces in whose checkout a landing was interrupted
+	landing := map[string]bool{}           // namespaces in whose checkout a landing was interrupted
 	for _, namespace := range namespaces { // before anything is put back
 		into, err := x.recoverLanding(ctx, namespace)
 		if err != nil {
@@ -71,21 +71,26 @@ func (x *execution) recoverLanding(ctx context.Context, namespace string) (into 
 	return into, x.book.DropNote(ctx, namespace)
 }
 
-// keepHold records what is in a checkout that holds the note's merge, if
-// somebody may have typed there.
+// keepHold records what is in a checkout that holds the note's merge: what an
+// agent has left there, if its turn has ended, or what somebody may have typed.
 func (x *execution) keepHold(ctx context.Context, namespace string, ws ports.Workspace, at string, note *ledger.Note) error {
 	l := note.Landing
-	if note.Phase != ledger.Resolving || at != l.Before {
+	ended := note.Phase == ledger.Fixing && note.Record != nil
+	if note.Phase != ledger.Resolving && !ended || at != l.Before {
 		return nil
 	}
 	spec := ports.MergeSpec{Head: l.Before, Theirs: l.Child, Branch: x.branch(namespace), Into: x.branch(l.Into)}
 	held, err := x.engine.set.Integrator.Held(ctx, ws, spec)
-	if err != nil || held != ports.HoldEdited {
+	if err != nil || held != ports.HoldEdited && !(ended && held == ports.HoldPristine) {
 		return err
 	}
 	who, err := x.committer(ctx)
 	if err != nil {
 		return err
+	}
+	if ended {
+		x.note(namespace, "%s had ended when the run was interrupted: it is recorded now", note.Record.Name)
+		return x.recordFix(ctx, ws, note.Record, who)
 	}
 	now := x.engine.now()
 	snapshot, err := x.engine.set.Integrator.Snapshot(ctx, ws, ports.CommitSpec{

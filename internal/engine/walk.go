@@ -183,7 +183,7 @@ func (v *verb) op() string { return fmt.Sprintf("%s %s", v.kind, v.name) }
 // take answers a verb from the record, or runs it.
 func (r *Run) take(ctx context.Context, v *verb) error {
 	w, s := r.walk, r.space
-	schedule.Point(ctx)
+	schedule.Point(ctx, s.name+": "+v.op())
 	if err := w.begin(); err != nil {
 		return fmt.Errorf("%s: %w", v.op(), err)
 	}
@@ -192,7 +192,7 @@ func (r *Run) take(ctx context.Context, v *verb) error {
 		return ports.Invalid.Errorf(v.op(), "another verb is in flight on this Run; give each goroutine a Worktree")
 	}
 	defer s.busy.Store(false)
-	schedule.Point(ctx)
+	schedule.Point(ctx, s.name+": "+v.op()+", in flight")
 
 	if s.missed.Load() != nil {
 		return errDry

@@ -15,7 +15,7 @@ import (
 func (r *Run) Worktree(ctx context.Context, name string) (*Run, error) {
 	w, parent := r.walk, r.space
 	op := "worktree " + name
-	schedule.Point(ctx)
+	schedule.Point(ctx, op)
 	if err := ports.CheckName("worktree", name); err != nil {
 		return nil, err
 	}

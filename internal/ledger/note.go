@@ -84,7 +84,7 @@ func (b *Book) WriteNote(ctx context.Context, namespace string, n Note) error {
 		doc = lengthen(doc, value)
 	}
 	suffix := begun
-	if n.Ending != nil {
+	if n.Ending != nil || n.Record != nil {
 		suffix = ended
 	}
 	return b.store.Write(ctx, b.Run.Label, noteOf(namespace, suffix), sealed(doc), ports.Volatile)
@@ -124,7 +124,7 @@ func (b *Book) readNote(ctx context.Context, namespace, suffix string) (*Note, e
 		return nil, &ports.CorruptError{File: b.store.Path(b.Run.Label, noteOf(namespace, suffix)), Err: err}
 	}
 	for _, e := range b.Entries() {
-		if e.Namespace == namespace && e.Key == n.Key && e.Started.Equal(n.Started) {
+		if e.Namespace == namespace && (n.isOf(e) || n.Phase == Fixing && n.Record != nil && e.Key == n.Record.Key && e.Started.Equal(n.Record.Started)) {
 			return nil, nil
 		}
 	}
@@ -133,6 +133,9 @@ func (b *Book) readNote(ctx context.Context, namespace, suffix string) (*Note, e
 	}
 	return n, nil
 }
+
+// isOf reports whether the note is of the verb that e records.
+func (n *Note) isOf(e *Entry) bool { return e.Key == n.Key && e.Started.Equal(n.Started) }
 
 // Whole reports, as a *ports.CorruptError, whether records are missing that
 // were there when a namespace's notes were written: the last ones, which no

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"example.com/agl/ports"
 )
@@ -73,6 +74,9 @@ func (i integrator) holding(ctx context.Context, op string, ws ports.Workspace) 
 // markers.
 func (i integrator) Merge(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec) (ports.Merge, error) {
 	op := "merge " + spec.Branch
+	if err := checkBranches(op, spec); err != nil {
+		return ports.Merge{}, err
+	}
 	w, err := i.enter(ctx, ws)
 	if err != nil {
 		return ports.Merge{}, err
@@ -161,8 +165,9 @@ func (i integrator) Resolve(ctx context.Context, ws ports.Workspace, spec ports.
 		return ports.Merge{}, ports.Conflicted.Errorf(op, "the checkout of %s holds another merge", w.namespace)
 	}
 	left := map[string]ports.ConflictPath{}
+	ours, theirs := i.repo.commits[spec.Head].tree, i.repo.commits[spec.Theirs].tree
 	for _, c := range were {
-		if line := marker(w.files[c.Path]); line > 0 {
+		if line := marker(w.files[c.Path], w.hold.made[c.Path], ours[c.Path], theirs[c.Path]); line > 0 {
 			left[c.Path] = ports.ConflictPath{Path: c.Path, Kind: ports.ConflictMarkers, Note: fmt.Sprintf("line %d", line)}
 		} else {
 			delete(w.hold.unmerged, c.Path)
@@ -246,6 +251,9 @@ func (i integrator) Restore(ctx context.Context, ws ports.Workspace, snapshot, r
 // Commit makes the merge commit.
 func (i integrator) Commit(ctx context.Context, spec ports.MergeSpec, tree string, made ports.CommitSpec) (ports.Commit, error) {
 	op := "commit the merge of " + spec.Branch
+	if err := checkBranches(op, spec); err != nil {
+		return ports.Commit{}, err
+	}
 	if err := checkSpec(op, made); err != nil {
 		return ports.Commit{}, err
 	}
@@ -268,7 +276,27 @@ func (i integrator) Commit(ctx context.Context, spec ports.MergeSpec, tree strin
 	id := r.commit(commit{
 		tree: files, parents: []string{spec.Head, spec.Theirs}, message: made.Message, identity: made.Identity, date: gitDate(made.Date),
 	})
+	label, namespace := placeOf(spec.Into)
+	r.kept[label+"/made-"+namespace] = id
 	return ports.Commit{ID: id, Tree: tree, Empty: files.equal(head.tree)}, nil
+}
+
+// placeOf returns the run and the namespace that a branch is of.
+func placeOf(branch string) (label, namespace string) {
+	rest, child := strings.CutPrefix(branch, "agl/_work/")
+	if !child {
+		return strings.TrimPrefix(branch, "agl/"), ports.Base
+	}
+	label, namespace, _ = strings.Cut(rest, "/")
+	return label, namespace
+}
+
+// checkBranches refuses branches that are not AGL's.
+func checkBranches(op string, spec ports.MergeSpec) error {
+	if err := checkName(op, spec.Branch, branchName); err != nil {
+		return err
+	}
+	return checkName(op, spec.Into, branchName)
 }
 
 // Conclude ends a merge that was committed.

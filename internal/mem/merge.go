@@ -85,17 +85,32 @@ func writeLines(b *bytes.Buffer, text []byte) {
 	}
 }
 
-// marker returns the number of the first line that begins or ends a conflict,
-// from 1, or 0.
-func marker(text []byte) int {
+// marker returns the number of the first line of a text that is a conflict
+// marker, from 1, or 0. What stands between the sides is also how people
+// underline: it is one only where merging wrote it. A line that a side has is
+// none.
+func marker(text, made []byte, sides ...[]byte) int {
 	n := 0
 	for line := range bytes.Lines(text) {
 		n++
-		if bytes.HasPrefix(line, []byte("<<<<<<< ")) || bytes.HasPrefix(line, []byte(">>>>>>> ")) {
+		line = bytes.TrimRight(line, "\r\n")
+		usual := bytes.HasPrefix(line, []byte("<<<<<<< ")) || bytes.HasPrefix(line, []byte(">>>>>>> "))
+		between := bytes.Equal(line, []byte("=======")) && hasLine(made, line)
+		if (usual || between) && !slices.ContainsFunc(sides, func(side []byte) bool { return hasLine(side, line) }) {
 			return n
 		}
 	}
 	return 0
+}
+
+// hasLine reports whether a text has a line, however it ends.
+func hasLine(text, line []byte) bool {
+	for l := range bytes.Lines(text) {
+		if bytes.Equal(bytes.TrimRight(l, "\r\n"), line) {
+			return true
+		}
+	}
+	return false
 }
 
 func byPath(a, b ports.ConflictPath) int { return cmp.Compare(a.Path, b.Path) }

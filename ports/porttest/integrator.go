@@ -113,15 +113,26 @@ var clashes = []ports.ConflictPath{
 }
 
 // answer resolves the conflicts of clash as a person would, and does more.
-var answer = []string{"a.txt", "both\r\n\x00\xff", "new.txt", "=======\nof both\n", "theirs.txt", "changed too\n", "added by hand", "x"}
+var answer = []string{"a.txt", "both\r\n\x00\xff", "new.txt", "> <<<<<<< of both\n", "theirs.txt", "changed too\n", "added by hand", "x"}
 
 // resolvedFiles are the files then.
 var resolvedFiles = with(without(firstFiles, "dir/b.txt"), append([]string{"ours.txt", "of ours\n"}, answer...)...)
 
-// answer resolves the conflicts of clash in the checkout, and takes that.
-func (l *landing) answer(c *check) ports.Merge {
+// typed writes that resolution into the checkout.
+func (l *landing) typed(c *check) {
 	l.write(c, l.ws, answer...)
 	l.remove(c, l.ws, "dir/b.txt")
+}
+
+// answer writes that resolution into the checkout, and takes it.
+func (l *landing) answer(c *check) ports.Merge {
+	l.typed(c)
+	return l.taken(c)
+}
+
+// taken takes that resolution, or ends the rule.
+func (l *landing) taken(c *check) ports.Merge {
+	c.Helper()
 	m := l.resolve(c, clashes)
 	if len(m.Conflicts) != 0 || m.Tree == "" {
 		c.Fatalf("the resolution is not taken: %+v", m)

@@ -20,14 +20,18 @@ var mergeCommitRules = []rule[*landsite]{{
 	},
 }, {
 	"a commit moves nothing",
-	"No branch is moved by Commit, and the checkout is as it was.",
+	"No branch is moved by Commit, and the checkout is as it was; the commit stays reachable until the branch is moved there.",
 	func(c *check, s *landsite) {
 		l := s.apart(c)
 		m := l.merged(c)
 		l.write(c, l.ws, "a.txt", "edited\n", "added", "x")
 		unchanged := l.unchanged(c)
-		l.commit(c, m)
+		made := l.commit(c, m)
 		unchanged("committing")
+		c.needs(s.Reachable != nil, "Repository.Reachable")
+		if !s.Reachable(made.ID) {
+			c.Errorf("no ref leads to it")
+		}
 	},
 }, {
 	"a merge commit has both parents",

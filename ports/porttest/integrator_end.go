@@ -53,9 +53,8 @@ var endRules = []rule[*landsite]{{
 			l := s.again(c)
 			l.merge(c)
 			typed := with(resolvedFiles, "a.txt", fmt.Sprintf("typed %d\r\n\x00", i))
-			l.write(c, l.ws, answer...)
+			l.typed(c)
 			l.write(c, l.ws, "a.txt", typed["a.txt"])
-			l.remove(c, l.ws, "dir/b.txt")
 			take(l)
 			done := l.putBack(c, l.ws, l.spec.Head)
 			if done.Salvage == nil {

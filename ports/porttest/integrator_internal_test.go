@@ -353,7 +353,7 @@ func TestBrokenResolutionsAreFound(t *testing.T) {
 			}
 			return m, err
 		})},
-		{fault: "knows a marker by its first seven bytes", rule: "what only looks like a marker is none", fresh: resolve(func(b *brokenIntegrator, ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, were []ports.ConflictPath) (ports.Merge, error) {
+		{fault: "an underline is a marker", rule: "what only looks like a marker is none", fresh: resolve(func(b *brokenIntegrator, ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, were []ports.ConflictPath) (ports.Merge, error) {
 			m, err := b.Integrator.Resolve(ctx, ws, spec, were)
 			for _, p := range were {
 				if bytes.Contains([]byte("\n"+b.files(ws)[p.Path]), []byte("\n=======")) {

@@ -62,11 +62,12 @@ var resolveRules = []rule[*landsite]{{
 	},
 }, {
 	"what only looks like a marker is none",
-	"An underline of equal signs, a quoted marker and markers in a path that was not in conflict are left alone.",
+	"No markers are quoted ones, lines like markers that one of the sides has, and markers in a path that was not in conflict.",
 	func(c *check, s *landsite) {
-		l := s.clash(c)
+		const example = "Title\n=======\n<<<<<<< example\n"
+		l := s.diverge(c, []string{"a.txt", "ours\n", "new.txt", example + "ours\n"}, []string{"a.txt", "theirs\n", "new.txt", "theirs\n", "theirs.txt", "x\n"})
 		l.merge(c)
-		l.write(c, l.ws, "a.txt", "Title\n=======\ntext\n", "new.txt", "> <<<<<<< HEAD\n <<<<<<< ours\n<<<<<<<<<<\n", "theirs.txt", "<<<<<<< HEAD\n=======\n>>>>>>> x\n")
+		l.write(c, l.ws, "a.txt", "> <<<<<<< HEAD\n <<<<<<< ours\n<<<<<<\n", "new.txt", example+"both\n", "theirs.txt", "<<<<<<< HEAD\n=======\n>>>>>>> x\n")
 		m := l.resolve(c, clashes)
 		same(c, kinds(m.Conflicts), nil, "the conflicts")
 	},
@@ -78,7 +79,7 @@ var resolveRules = []rule[*landsite]{{
 		l.merge(c)
 		l.write(c, l.ws, "a.txt", "resolved\n", "new.txt", "resolved\n")
 		m := l.resolve(c, clashes[:1])
-		same(c, kinds(m.Conflicts), clashes[1:], "the conflicts")
+		same(c, paths(m.Conflicts), paths(clashes[1:]), "the conflicts")
 		same(c, m.Tree, "", "the tree")
 		m = l.resolve(c, clashes[1:])
 		same(c, kinds(m.Conflicts), nil, "the conflicts when the rest is told of")

@@ -109,7 +109,7 @@ var snapshotRules = []rule[*landsite]{{
 		unchanged := l.unchanged(c)
 		kept := l.snapshot(c)
 		unchanged("taking a snapshot")
-		same(c, kinds(l.resolve(c, nil).Conflicts), clashes, "what is unmerged after it")
+		same(c, paths(l.resolve(c, nil).Conflicts), paths(clashes), "what is unmerged after it")
 		if s.Reachable != nil && s.Reachable(kept) {
 			c.Errorf("a ref leads to it")
 		}
@@ -129,8 +129,7 @@ var snapshotRules = []rule[*landsite]{{
 	func(c *check, s *landsite) {
 		l := s.clash(c)
 		l.merge(c)
-		l.write(c, l.ws, answer...)
-		l.remove(c, l.ws, "dir/b.txt")
+		l.typed(c)
 		kept := l.snapshot(c)
 		c.must(s.run.Keep(c.Context(), "kept", kept), "keeping it")
 		l.putBack(c, l.ws, l.spec.Head)
@@ -142,7 +141,7 @@ var snapshotRules = []rule[*landsite]{{
 		l.holds(c, l.ws, resolvedFiles)
 		l.held(c, ports.HoldEdited, "restored")
 		l.branch(c, l.spec.Into, l.spec.Head)
-		same(c, kinds(l.resolve(c, nil).Conflicts), clashes, "what is unmerged")
+		same(c, paths(l.resolve(c, nil).Conflicts), paths(clashes), "what is unmerged")
 		m := l.resolve(c, clashes)
 		same(c, kinds(m.Conflicts), nil, "the conflicts of the resolution")
 		l.holds(c, s.open(c, "third", l.land(c, m)), resolvedFiles)
