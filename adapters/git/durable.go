@@ -31,30 +31,32 @@ func (c *checkout) sync(ctx context.Context, made ports.Commit, head, own string
 // syncObjects syncs those of the objects that are in files of their own; packs
 // are synced by whoever makes them.
 func (r *Repo) syncObjects(ids []string) error {
-	var last *os.File
-	defer func() {
-		if last != nil {
-			last.Close()
-		}
-	}()
+	last, err := r.writeOutObjects(ids)
+	if last == nil {
+		return err
+	}
+	return errors.Join(err, last.Sync(), last.Close())
+}
+
+// writeOutObjects writes out those of the objects that are in files of their
+// own, and returns the last of them, open: whoever syncs a file after it makes
+// all of them survive a power cut.
+func (r *Repo) writeOutObjects(ids []string) (last *os.File, err error) {
 	for i := len(ids) - 1; i >= 0; i-- { // the commit last
 		f, err := os.Open(filepath.Join(r.common, "objects", ids[i][:2], ids[i][2:]))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return err
+			return last, err
 		}
 		if last != nil {
 			last.Close()
 		}
 		last = f
 		if err := writeOut(f); err != nil {
-			return err
+			return last, err
 		}
 	}
-	if last == nil {
-		return nil
-	}
-	return last.Sync()
+	return last, nil
 }

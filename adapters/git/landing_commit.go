@@ -9,8 +9,8 @@ import (
 	"example.com/agl/ports"
 )
 
-// Commit makes the merge commit of exactly tree. Its objects are durable
-// because Merge and Resolve made those of the tree so.
+// Commit makes the merge commit of exactly tree. Merge and Resolve have written
+// out the objects of the tree; to sync the commit flushes the disk for all.
 func (i integrator) Commit(ctx context.Context, spec ports.MergeSpec, tree string, commit ports.CommitSpec) (ports.Commit, error) {
 	r := i.repo
 	op := "commit the merge of " + spec.Branch
@@ -39,9 +39,6 @@ func (r *Repo) commitMerge(ctx context.Context, spec ports.MergeSpec, tree, mess
 		return made, err
 	}
 	if made.ID, err = commitTree(ctx, r.run, who, message, tree, spec.Head, spec.Theirs); err != nil {
-		return made, err
-	}
-	if err := r.syncObjects([]string{made.ID}); err != nil {
 		return made, err
 	}
 	r.found.merge(made.ID, spec.Theirs)

@@ -58,6 +58,13 @@ func (c *checkout) merge(ctx context.Context, spec ports.MergeSpec) (ports.Merge
 		return ports.Merge{}, orConflicted(nil, "it is not clean: "+list(st.untracked))
 	}
 	made.Conflicts = f.conflicts()
+	written := make(chan error, 1)
+	go func() {
+		if f.clean {
+			written <- c.writeOutTree(f.tree, changes)
+		}
+		close(written)
+	}()
 	if err := c.checkOutMerge(ctx, spec.Head, f, changes, phantoms); err != nil {
 		if blocked, again := c.inTheWay(changes); wouldOverwrite(err) && again == nil && len(blocked) > 0 {
 			return ports.Merge{Message: made.Message, Conflicts: blocked, Blocked: true}, nil // it was put there meanwhile
@@ -72,7 +79,7 @@ func (c *checkout) merge(ctx context.Context, spec ports.MergeSpec) (ports.Merge
 	}
 	made.Tree = f.tree
 	c.repo.found.tree(spec.Head, f.tree, len(changes) == 0)
-	return made, c.syncTree(f.tree, changes)
+	return made, <-written
 }
 
 // orConflicted is err, or a refusal to merge in the checkout.
@@ -171,14 +178,19 @@ func (c *checkout) removeChanged(changes []change, phantoms []string) error {
 	return nil
 }
 
-// syncTree makes a tree's objects survive a power cut: those that changes, what
-// differs from a commit that does already, name.
-func (c *checkout) syncTree(tree string, changes []change) error {
+// writeOutTree writes out a tree's objects: those that changes, what differs
+// from a commit that is durable already, name. The sync of the commit that is
+// made of the tree makes them durable.
+func (c *checkout) writeOutTree(tree string, changes []change) error {
 	ids := []string{tree}
 	for _, ch := range changes {
-		if isFileMode(ch.newMode) || ch.newMode == "040000" {
+		if ch.newMode != "000000" {
 			ids = append(ids, ch.id)
 		}
 	}
-	return c.repo.syncObjects(ids)
+	last, err := c.repo.writeOutObjects(ids)
+	if last != nil {
+		last.Close()
+	}
+	return err
 }

@@ -175,7 +175,7 @@ func (c *checkout) durableTree(ctx context.Context, head string) (string, error)
 		return "", err
 	}
 	c.repo.found.tree(head, tree, len(changes) == 0)
-	return tree, c.syncTree(tree, changes)
+	return tree, c.writeOutTree(tree, changes)
 }
 
 // uncommit makes a checkout hold spec's merge again in which it was committed:
