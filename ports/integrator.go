@@ -31,8 +31,9 @@ type Integrator interface {
 	// markers are left in paths that were in conflict (ConflictMarkers, noting
 	// the line), and where paths are unmerged that are not among those: these
 	// stay as they are. A line like a marker that one of the sides has is none.
-	// The files are not changed. A checkout that does not hold spec's merge is
-	// Conflicted.
+	// The files are not changed. Where spec's merge was committed in the
+	// checkout, as people and agents do who run git, that commit is salvaged, and
+	// the merge held again; else a checkout that does not hold it is Conflicted.
 	Resolve(ctx context.Context, ws Workspace, spec MergeSpec, were []ConflictPath) (Merge, error)
 	// Settle makes index and files those of tree, in a checkout that holds a
 	// merge, which it goes on to hold. What would be lost is salvaged first. A

@@ -173,7 +173,7 @@ func (w *Workspace) putBack(head, reason string) ports.PutBack {
 	}
 	r := w.repo
 	base := r.commits[head].tree
-	done.Salvage = r.salvageTree(w, head, base, reason)
+	done.Salvage = r.salvageTree(w, head, reason)
 	r.branches[w.branch] = head
 	w.index, w.log, w.hold = base, append(w.log, head), nil
 	w.set(maps.Clone(base))
