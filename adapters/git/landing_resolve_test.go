@@ -3,7 +3,6 @@ package git_test
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -408,5 +407,5 @@ func TestACommitOfALandingOutlivesAPrune(t *testing.T) {
 	require.NoError(t, err)
 	l.git(l.dir, "gc", "-q", "--prune=now")
 	require.Equal(t, "commit", l.git(l.dir, "cat-file", "-t", made.ID))
-	require.NoError(t, exec.Command("git", "-C", l.dir, "fsck", "--strict").Run())
+	l.git(l.dir, "fsck", "--strict")
 }

@@ -65,8 +65,8 @@ func TestTheStagesOfAnUnfinishedMergeAreKept(t *testing.T) {
 		stages[b.gitIn(b.main, "log", "-1", "--format=%s", parent)] = b.filesOf(b.main, parent)["a"]
 	}
 	require.Equal(t, map[string]string{
-		"first": "base\n", "ours": "ours\n", "index stage 3": "theirs\n", "unfinished operation": "",
-	}, stages, "stages 1 and 2 are in commits that are kept")
+		"first": "base\n", "ours": "ours\n", "index stage 3": "theirs\n",
+	}, stages, "stages 1 and 2 are in commits that are kept, and the message is git's own")
 	require.Equal(t, []string{ours}, s.Commits, "theirs is on a branch that stays")
 }
 
