@@ -35,7 +35,7 @@ func (w *world) overGit() {
 		Repo: w.gitDir, Trees: filepath.Join(dir, "trees"), SalvageDir: filepath.Join(dir, "salvage"), Env: w.gitEnv,
 	})
 	require.NoError(w.t, err)
-	w.set.Workspaces, w.set.History = repo, repo
+	w.set.Workspaces, w.set.Integrator, w.set.History = repo, repo.Integrator(), repo
 }
 
 func (w *world) git(args ...string) string {

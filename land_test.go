@@ -33,11 +33,16 @@ type chunks struct{ Names []string }
 func splitWith(version int, resolve agl.Resolver) *agl.Workflow[chunks] {
 	return agl.NewWorkflow(agl.Spec{Name: "split", Version: version, Roles: []agl.Role{builder, editor, reader}},
 		func(ctx context.Context, run *agl.Run, p chunks) error {
-			err := each(p.Names, func(name string) error {
+			children := map[string]*agl.Run{}
+			for _, name := range p.Names {
 				child, err := run.Worktree(ctx, name)
 				if err != nil {
 					return err
 				}
+				children[name] = child
+			}
+			err := each(p.Names, func(name string) error {
+				child := children[name]
 				if err := child.Step(ctx, builder.Commit("build "+name), agl.In("task", name)); err != nil {
 					return err
 				}
@@ -68,24 +73,36 @@ func TestChildrenBuildAtOnceAndLandOneByOne(t *testing.T) {
 	t.Parallel()
 	names := []string{"a", "b", "c", "d", "e", "f"}
 	wf := splitWith(1, agl.Abandon)
-	h := agltest.New(t)
-	builds(h, own)
-	require.NoError(t, h.Start(wf.With(chunks{names})))
-	want := map[string]string{}
-	for _, name := range names {
-		want[own(name)] = fmt.Sprintf("built by %s\n", name)
-	}
-	require.Equal(t, want, h.Files())
-	landings := 0
-	for _, r := range h.Journal() {
-		if r.Kind == agl.KindLanding {
-			landings++
-			require.True(t, r.Landing.Moved())
+	overBoth(t, func(t *testing.T, h *agltest.Harness) {
+		builds(h, own)
+		require.NoError(t, h.Start(wf.With(chunks{names})))
+		want := map[string]string{}
+		for _, name := range names {
+			want[own(name)] = fmt.Sprintf("built by %s\n", name)
 		}
+		require.Equal(t, want, h.Files())
+		landings := 0
+		for _, r := range h.Journal() {
+			if r.Kind == agl.KindLanding {
+				landings++
+				require.True(t, r.Landing.Moved())
+			}
+		}
+		require.Equal(t, len(names), landings)
+		h.Replay(wf)
+		require.Len(t, h.Agents(), len(names)+1)
+	})
+}
+
+// overBoth runs a test in memory and over git.
+func overBoth(t *testing.T, test func(t *testing.T, h *agltest.Harness)) {
+	t.Helper()
+	for name, opts := range map[string]agltest.Options{"memory": {}, "git": {Git: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, opts.New(t))
+		})
 	}
-	require.Equal(t, len(names), landings)
-	h.Replay(wf)
-	require.Len(t, h.Agents(), len(names)+1)
 }
 
 func TestAChildWithNothingNewLandsNothing(t *testing.T) {
@@ -131,29 +148,31 @@ func TestConflictsAreResolvedOrGivenUp(t *testing.T) {
 	same := func(string) string { return "same.txt" }
 	t.Run("given up", func(t *testing.T) {
 		t.Parallel()
-		h := agltest.New(t)
-		builds(h, same)
-		wf := splitWith(1, agl.Abandon)
-		err := h.Start(wf.With(chunks{[]string{"a", "b", "c"}}))
-		var conflict *agl.ConflictError
-		require.True(t, errors.As(err, &conflict), "%v", err)
-		require.ErrorIs(t, err, agl.Conflicted)
-		require.Equal(t, "same.txt", conflict.Paths[0].Path)
-		failed := slices.DeleteFunc(h.Journal(), func(r agl.Record) bool { return r.Failure == nil })
-		require.Len(t, failed, 2, "the others' landings failed, one was made")
+		overBoth(t, func(t *testing.T, h *agltest.Harness) {
+			builds(h, same)
+			wf := splitWith(1, agl.Abandon)
+			err := h.Start(wf.With(chunks{[]string{"a", "b", "c"}}))
+			var conflict *agl.ConflictError
+			require.True(t, errors.As(err, &conflict), "%v", err)
+			require.ErrorIs(t, err, agl.Conflicted)
+			require.Equal(t, "same.txt", conflict.Paths[0].Path)
+			failed := slices.DeleteFunc(h.Journal(), func(r agl.Record) bool { return r.Failure == nil })
+			require.Len(t, failed, 2, "the others' landings failed, one was made")
+		})
 	})
 	t.Run("by an agent", func(t *testing.T) {
 		t.Parallel()
-		h := agltest.New(t)
-		builds(h, same)
-		agltest.Handle(h, editor, func(_ context.Context, turn *agltest.Turn) (patch, error) {
-			turn.WriteFile("same.txt", "both\n")
-			return patch{"merged"}, nil
+		overBoth(t, func(t *testing.T, h *agltest.Harness) {
+			builds(h, same)
+			agltest.Handle(h, editor, func(_ context.Context, turn *agltest.Turn) (patch, error) {
+				turn.WriteFile("same.txt", "both\n")
+				return patch{"merged"}, nil
+			})
+			wf := splitWith(1, agl.ResolveWith(editor, 1, nil))
+			require.NoError(t, h.Start(wf.With(chunks{[]string{"a", "b"}})))
+			require.Equal(t, map[string]string{"same.txt": "both\n"}, h.Files())
+			h.Replay(wf)
 		})
-		wf := splitWith(1, agl.ResolveWith(editor, 1, nil))
-		require.NoError(t, h.Start(wf.With(chunks{[]string{"a", "b"}})))
-		require.Equal(t, map[string]string{"same.txt": "both\n"}, h.Files())
-		h.Replay(wf)
 	})
 }
 

@@ -28,7 +28,7 @@ func (w *world) countGit() func() int {
 		Env: append([]string{"PATH=" + dir + string(os.PathListSeparator) + os.Getenv("PATH")}, w.gitEnv[1:]...),
 	})
 	require.NoError(w.t, err)
-	w.set.Workspaces, w.set.History = repo, repo
+	w.set.Workspaces, w.set.Integrator, w.set.History = repo, repo.Integrator(), repo
 	return func() int {
 		entries, err := os.ReadDir(calls)
 		require.NoError(w.t, err)

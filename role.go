@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"example.com/agl/internal/engine"
 	"example.com/agl/internal/schema"
@@ -114,10 +115,22 @@ func (e Editor[P]) fix() (*engine.Step, error) {
 // under this message, used exactly as written.
 func (e Editor[P]) Commit(message string) Edit[P] {
 	t := task[P]{declared: e.declaration(), ending: engine.EndCommit, message: message}
-	if strings.TrimSpace(message) == "" {
-		t.fail("Commit needs a message")
+	if wrong := checkMessage(message); wrong != "" {
+		t.fail(wrong)
 	}
 	return Edit[P]{t}
+}
+
+// checkMessage says what keeps a text from being a commit's message, before
+// an agent is paid for what could not be committed or noted then.
+func checkMessage(message string) string {
+	switch {
+	case strings.TrimSpace(message) == "":
+		return "Commit needs a message"
+	case !utf8.ValidString(message) || strings.ContainsRune(message, 0):
+		return "Commit needs a message of UTF-8 text without NUL"
+	}
+	return ""
 }
 
 // Discard returns a Task that ends by putting the checkout back, so that only

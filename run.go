@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"strings"
 
 	"example.com/agl/internal/engine"
 	"example.com/agl/internal/schema"
@@ -118,8 +117,8 @@ func (f FuncOf[T]) call() (*engine.Call, error) {
 	switch {
 	case f.fn == nil:
 		return nil, ports.Invalid.Errorf("function "+f.name, "it is nil")
-	case f.commits && strings.TrimSpace(f.message) == "":
-		return nil, ports.Invalid.Errorf("function "+f.name, "Commit needs a message")
+	case f.commits && checkMessage(f.message) != "":
+		return nil, ports.Invalid.Errorf("function "+f.name, "%s", checkMessage(f.message))
 	case f.commits:
 		c.Ending = engine.EndCommit
 	}

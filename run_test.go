@@ -314,7 +314,7 @@ func TestVerifyIsRecordedAndWhatItLeavesIsPutBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, twoRounds)
 	w.verifier.Command = "make"
-	w.verifier.Find = func(_ context.Context, n int) (ports.Verdict, error) {
+	w.verifier.Find = func(_ context.Context, _ ports.VerifyTask, n int) (ports.Verdict, error) {
 		return ports.Verdict{Passed: n == 2, Output: "out"}, nil
 	}
 	var verdicts []agl.Verdict

@@ -61,7 +61,7 @@ func TestARedVerdictIsTriedAgainByRetryAlone(t *testing.T) {
 	w := newWorld(t, twoRounds)
 	w.verifier.Command = "make"
 	builds := 0
-	w.verifier.Find = func(context.Context, int) (ports.Verdict, error) {
+	w.verifier.Find = func(context.Context, ports.VerifyTask, int) (ports.Verdict, error) {
 		builds++
 		return ports.Verdict{Passed: builds > 1}, nil
 	}

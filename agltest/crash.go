@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/agl"
+	"example.com/agl/internal/intercept"
 	"example.com/agl/ports"
 )
 
@@ -35,10 +36,10 @@ func CrashEverywhere(t *testing.T, build func(t *testing.T) *Harness, job agl.Jo
 		return
 	}
 	var proof *proof
-	bubble(t, build, func(h *Harness) {
+	bubble(t, build, func(h *Harness, again func() *Harness) {
 		var err error
-		if proof, err = survey(h, job, def); err != nil {
-			h.t.Fatalf("agltest: CrashEverywhere: %v", err)
+		if proof, err = surveyTwice(h, again, job, def); err != nil {
+			t.Fatalf("agltest: CrashEverywhere: %v", err)
 		}
 	})
 	if proof == nil || t.Failed() {
@@ -47,30 +48,42 @@ func CrashEverywhere(t *testing.T, build func(t *testing.T) *Harness, job agl.Jo
 	for _, pass := range proof.passes() {
 		t.Run(pass.name, func(t *testing.T) {
 			for _, p := range pass.points {
-				t.Run(p.String(), func(t *testing.T) {
+				t.Run(strings.ReplaceAll(p.String(), "/", "."), func(t *testing.T) {
 					t.Parallel()
-					bubble(t, build, func(h *Harness) { proof.crash(h, p, pass.powerCut) })
+					bubble(t, build, func(h *Harness, _ func() *Harness) { proof.crash(h, p, pass.powerCut) })
 				})
 			}
 		})
 	}
 }
 
-// bubble runs do with a harness. One in memory is in a bubble of its own, in
-// whose time goroutines take turns in the same order each time.
-func bubble(t *testing.T, build func(t *testing.T) *Harness, do func(h *Harness)) {
+// bubble runs do with a harness, and with what makes another. One in memory is
+// in a bubble of its own, in whose time goroutines take turns in the same order
+// each time.
+func bubble(t *testing.T, build func(t *testing.T) *Harness, do func(h *Harness, again func() *Harness)) {
 	t.Helper()
 	real := false
 	synctest.Test(t, func(t *testing.T) {
-		h := build(t)
-		if _, real = h.repo.(*gitRepository); !real {
-			h.yielder = sleeper
-			do(h)
+		again := func() *Harness {
+			h := build(t)
+			if h != nil {
+				h.yielder = sleeper
+			}
+			return h
 		}
-		h.silenced = real
+		h := again()
+		if h == nil {
+			t.Fatal("agltest: CrashEverywhere: build returned nil")
+		}
+		if _, real = h.repo.(*gitRepository); real {
+			h.silenced = true
+			return
+		}
+		do(h, again)
 	})
 	if real {
-		do(build(t))
+		again := func() *Harness { return build(t) }
+		do(again(), again)
 	}
 }
 
@@ -91,15 +104,40 @@ type outcome struct {
 	Records map[string][]string // by namespace
 }
 
+// surveyTwice runs the job undisturbed, in two harnesses: what differs then is
+// no crash's doing.
+func surveyTwice(h *Harness, again func() *Harness, job agl.Job, def agl.Definition) (*proof, error) {
+	var both [2]*proof
+	for i := range both {
+		if i > 0 {
+			h = again()
+		}
+		if h == nil || len(h.lives) > 0 {
+			return nil, errors.New("build must return a new harness each time, with nothing started")
+		}
+		var err error
+		if both[i], err = survey(h, job, def); err != nil {
+			return nil, err
+		}
+	}
+	if diff := cmp.Diff(both[0].want, both[1].want); diff != "" {
+		return nil, fmt.Errorf("two runs that nothing disturbed differ: build, a script or the workflow keeps something from one to the next (-first +second):\n%s", diff)
+	}
+	return both[0], nil
+}
+
 // survey runs the job undisturbed.
 func survey(h *Harness, job agl.Job, def agl.Definition) (*proof, error) {
 	h.t.Helper()
 	err := h.Start(job)
+	if len(h.store.Documents(h.Label, "run.json")) == 0 {
+		return nil, fmt.Errorf("the run did not start: %w", err)
+	}
 	switch run := h.journal().Run; {
 	case errors.Is(err, ErrCrashed):
 		return nil, errors.New("a script crashes the process by itself")
 	case run.State == agl.StateInterrupted:
-		return nil, fmt.Errorf("the run did not end: %w", err)
+		return nil, fmt.Errorf("the run did not end (%v)", err)
 	}
 	plan, failed := h.Plan(def)
 	switch {
@@ -118,7 +156,7 @@ func survey(h *Harness, job agl.Job, def agl.Definition) (*proof, error) {
 func (h *Harness) outcome(err error) outcome {
 	h.t.Helper()
 	j := h.journal()
-	o := outcome{Error: message(err), State: j.Run.State, Files: h.repo.files(h.t, j.Run.Head), Records: map[string][]string{}}
+	o := outcome{Error: message(err), State: j.Run.State, Files: h.Files(), Records: map[string][]string{}}
 	for _, r := range j.Records {
 		line := fmt.Sprintf("%s %s %.12s %s", r.Kind, r.Name, r.Key, r.Value)
 		if r.Failure != nil {
@@ -143,7 +181,7 @@ func (p *proof) passes() []pass {
 	var seen []point
 	for _, point := range p.points {
 		switch what, _, _ := strings.Cut(point.op, " "); {
-		case what == "lock", what == "remove", what == "gate", strings.HasPrefix(point.op, "write notes/"), strings.HasPrefix(point.op, "delete "):
+		case what == intercept.Lock, what == "remove", what == intercept.Gate, what == "note", what == "drop":
 		default:
 			seen = append(seen, point)
 		}
@@ -197,48 +235,55 @@ func (p *proof) crash(h *Harness, at point, powerCut bool) {
 	}
 }
 
-// boughtTwice names the agents that were started more often than a death of
-// the process in their step explains.
+// boughtTwice names the agents that were started more often than the death of
+// the first process explains: it may have died in their step, before anything
+// was done with what they had come to. A power cut loses all that was done
+// before the record.
 func (h *Harness) boughtTwice(first *life, powerCut bool) []string {
 	var wrong []string
 	passed := first.passed()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for verb, s := range h.started {
+	for at, s := range h.started {
 		if s.times == 1 {
 			continue
 		}
-		// From its note on a step is bought; a power cut loses the note, and from
-		// its record on it is bought then.
-		bought := "write notes/" + verb.Namespace + ".ended."
-		if powerCut {
-			bought = "write a record"
-		}
-		inIt := false
+		started, ended, recorded, more := false, false, false, false
 		for _, p := range passed {
-			if p.verb == verb {
-				inIt = inIt || p.op == "agent "+verb.Name
-				inIt = inIt && !strings.HasPrefix(p.op, bought)
+			if p.verb != at.verb {
+				continue
 			}
+			started = started || p.op == intercept.AgentOp(at.verb.Name)
+			more = more || ended
+			ended = ended || p.op == intercept.AgentOp(at.verb.Name)+hasEnded
+			recorded = recorded || p.op == intercept.WriteEntry
 		}
-		if !inIt || s.times > 2 {
-			wrong = append(wrong, fmt.Sprintf("the agent of %s was started %d times", verb, s.times))
+		bought := more
+		if powerCut {
+			bought = recorded
+		}
+		if !started || bought || s.times > 2 {
+			wrong = append(wrong, fmt.Sprintf("the agent of %s was started %d times", at.verb, s.times))
 		}
 	}
 	return wrong
 }
 
-// reachable reports whether every commit that a record names is in the run's
-// branch.
+// reachable reports whether the run's branch is where the records say, and has
+// every commit that one of them names.
 func (h *Harness) reachable() error {
 	h.t.Helper()
-	_, _, history := h.repo.open(h.t)
+	workspaces, _, history := h.repo.open(h.t)
 	j := h.journal()
+	at, err := workspaces.Branch(h.t.Context(), j.Run.Branch)
+	if err != nil || at != j.Run.Head {
+		return fmt.Errorf("the branch is at %.12q, the records say %.12q (%v)", at, j.Run.Head, err)
+	}
 	for _, r := range j.Records {
 		if r.Namespace != ports.Base {
 			continue
 		}
-		if in, err := history.Contains(h.t.Context(), r.Head, j.Run.Head); err != nil || !in {
+		if in, err := history.Contains(h.t.Context(), r.Head, at); err != nil || !in {
 			return fmt.Errorf("commit %.12s of record %d is not in the run's branch (%v)", r.Head, r.Seq, err)
 		}
 	}

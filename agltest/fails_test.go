@@ -33,7 +33,7 @@ func TestAHarnessFailsTheTestThatUsesItWrongly(t *testing.T) {
 		"a role without a script": {func(t testing.TB, h *agltest.Harness) {
 			agltest.Reply(h, editor, patch{"done"})
 			require.ErrorContains(t, start(t, h), "no script")
-		}, `role "reader" has no script: call Reply or Handle; its step #1 in _base has the inputs summary="done"`},
+		}, `role "reader" has no script: call Reply or Handle (scripted are ["editor"]); its step #1 in _base has the inputs summary="done"`},
 		"a reply too few": {func(t testing.TB, h *agltest.Harness) {
 			agltest.Reply(h, editor, patch{"done"})
 			agltest.Reply(h, reader, findings{[]string{"no"}})
@@ -47,6 +47,18 @@ func TestAHarnessFailsTheTestThatUsesItWrongly(t *testing.T) {
 		"a reply without a report": {func(t testing.TB, h *agltest.Harness) {
 			agltest.Reply(h, reader)
 		}, `Reply for role "reader" has no report, and the role reports a agltest_test.findings`},
+		"a reply that does not fit": {func(t testing.TB, h *agltest.Harness) {
+			counter := agl.Reader[positive]{Name: "counter", Model: "claude/opus", Prompt: "Count."}
+			agltest.Reply(h, counter, positive{-1})
+			require.Error(t, h.Start(stepOnce(counter, counter).With(agl.None{})))
+		}, `reply 1 of role "counter" does not fit: n must be positive`},
+		"a script of another role of that name": {func(t testing.TB, h *agltest.Harness) {
+			agltest.Reply(h, agl.Editor[agl.None]{Name: "editor", Model: "claude/opus", Prompt: "?"})
+			require.Error(t, start(t, h))
+		}, `role "editor" is scripted as another role of that name`},
+		"a gate that fails no times": {func(t testing.TB, h *agltest.Harness) {
+			h.VerifierFails("red", 0)
+		}, `VerifierFails 0 times`},
 		"two scripts of a role": {func(t testing.TB, h *agltest.Harness) {
 			edits(h, func(*agltest.Turn) {})
 			agltest.Reply(h, editor, patch{})
@@ -103,6 +115,30 @@ func TestAHarnessFailsTheTestThatUsesItWrongly(t *testing.T) {
 			h.CrashAt("_base step editor #9: commit")
 			require.NoError(t, start(t, h))
 		}, `never came to the crash point "_base step editor #9: commit"; those it passed:`},
+		"a crash that no run came after": {func(t testing.TB, h *agltest.Harness) {
+			edits(h, func(turn *agltest.Turn) { turn.WriteFile("x", "") })
+			require.NoError(t, start(t, h))
+			h.CrashAt("the run: lock")
+		}, `no run was started that could crash at "the run: lock"`},
+		"a turn that is kept": {func(t testing.TB, h *agltest.Harness) {
+			var kept *agltest.Turn
+			edits(h, func(turn *agltest.Turn) { turn.WriteFile("x", ""); kept = turn })
+			require.NoError(t, start(t, h))
+			done := make(chan struct{})
+			go func() { defer close(done); kept.WriteFile("y", "") }()
+			<-done
+		}, `the turn of role "editor" is over: its handler has returned`},
+		"more options than one": {func(t testing.TB, h *agltest.Harness) {
+			_ = h.Resume(fix, agl.ResumeOptions{}, agl.ResumeOptions{})
+		}, `there are 2 agl.ResumeOptions, and may be one`},
+		"a job that does not start": {func(t testing.TB, h *agltest.Harness) {
+			agltest.CrashOneByOne(t, func(testing.TB) *agltest.Harness { return h }, fix.With(params{Request: "\xff"}), fix)
+		}, `the run did not start: `},
+		"a harness that has run": {func(t testing.TB, h *agltest.Harness) {
+			edits(h, func(turn *agltest.Turn) { turn.WriteFile("x", "") })
+			require.NoError(t, start(t, h))
+			agltest.CrashOneByOne(t, func(testing.TB) *agltest.Harness { return h }, fix.With(params{}), fix)
+		}, `build must return a new harness each time`},
 		"a replay of a run that has not ended": {func(t testing.TB, h *agltest.Harness) {
 			edits(h, func(turn *agltest.Turn) { turn.Crash() })
 			require.ErrorIs(t, start(t, h), agltest.ErrCrashed)

@@ -5,20 +5,25 @@ import (
 	"errors"
 	"io/fs"
 	"runtime/debug"
-	"time"
+	"slices"
 
 	"example.com/agl"
+	"example.com/agl/internal/mem"
 	"example.com/agl/ports"
 )
 
 // VerifierFails makes the next verifications of the build gate fail, so many
 // times, with this output; then they pass again, or find what Gate's function
-// does. A verification that a crash interrupted finds the same when it runs
-// again on the same files.
+// does. Further calls add failures. A verification that a crash interrupted
+// finds the same when it runs again on the same files.
 func (h *Harness) VerifierFails(output string, times int) {
+	h.t.Helper()
+	if times < 1 {
+		h.t.Fatalf("agltest: VerifierFails %d times", times)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.gate.red, h.gate.output, h.gate.counts = times, output, true
+	h.gate.red, h.gate.counts = append(h.gate.red, slices.Repeat([]string{output}, times)...), true
 }
 
 // Gate makes the build gate find what find does in the checkout that it is run
@@ -35,21 +40,19 @@ func (h *Harness) Gate(find func(tree fs.FS) error) {
 	h.gate.find = find
 }
 
-// A gate is the build gate: it finds what it was told to.
+// A gate says what the build gate finds. It is guarded by the harness.
 type gate struct {
 	command string
 
-	// The rest is guarded by the harness.
-	red    int // so many verifications are still to fail
-	output string
-	counts bool // some were to fail
+	red    []string // the outputs of those that are still to fail
+	counts bool     // some were to fail
 	found  map[verification]*finding
 	find   func(tree fs.FS) error // nil: it passes
 }
 
 // A verification is a run of the gate for a verb on some files.
 type verification struct {
-	verb  ports.Verb
+	at    place
 	files string
 }
 
@@ -60,61 +63,58 @@ type finding struct {
 	life   *life
 }
 
-// verifier is the gate as one process sees it.
-type verifier struct {
-	h    *Harness
-	life *life
+// verifier returns the gate as one process sees it.
+func (h *Harness) verifier(l *life) ports.Verifier {
+	return &mem.Verifier{Command: h.gate.command, Find: func(ctx context.Context, task ports.VerifyTask, _ int) (ports.Verdict, error) {
+		was, err := h.counted(ctx, l, task)
+		switch {
+		case err != nil:
+			return ports.Verdict{}, err
+		case was.red:
+			return ports.Verdict{Output: was.output}, nil
+		}
+		h.mu.Lock()
+		find := h.gate.find
+		h.mu.Unlock()
+		if find == nil {
+			return ports.Verdict{Passed: true}, nil
+		}
+		found := h.alone(task.Tree, find)
+		switch {
+		case found == nil:
+			return ports.Verdict{Passed: true}, nil
+		case agl.KindOf(found) != "":
+			return ports.Verdict{}, found
+		default:
+			return ports.Verdict{Output: found.Error()}, nil
+		}
+	}}
 }
 
-func (v verifier) Gate() ports.Gate {
-	return ports.Gate{Command: v.h.gate.command, Timeout: time.Minute}
-}
-
-func (v verifier) Verify(ctx context.Context, task ports.VerifyTask) (ports.Verdict, error) {
-	if err := ctx.Err(); err != nil {
-		return ports.Verdict{}, err
-	}
-	was, err := v.counted(ctx, task)
-	switch {
-	case err != nil:
-		return ports.Verdict{}, err
-	case was.red:
-		return ports.Verdict{Output: was.output}, nil
-	}
-	v.h.mu.Lock()
-	find := v.h.gate.find
-	v.h.mu.Unlock()
-	if find == nil {
-		return ports.Verdict{Passed: true}, nil
-	}
+// alone calls the gate's function in a goroutine of its own, which a require in
+// it can end.
+func (h *Harness) alone(tree fs.FS, find func(tree fs.FS) error) error {
 	found := errors.New("the gate's function has ended its goroutine")
 	done := make(chan struct{})
-	go func() { // of its own, which a require in find can end
+	go func() {
 		defer close(done)
 		defer func() {
 			if p := recover(); p != nil {
-				v.h.t.Logf("agltest: panic in the gate's function: %v\n%s", p, debug.Stack())
+				h.t.Logf("agltest: panic in the gate's function: %v\n%s", p, debug.Stack())
 				found = ports.Internal.Errorf("", "panic in the gate's function: %v", p)
 			}
 		}()
-		found = find(task.Tree)
+		found = find(tree)
 	}()
 	<-done
-	switch {
-	case found == nil:
-		return ports.Verdict{Passed: true}, nil
-	case agl.KindOf(found) != "":
-		return ports.Verdict{}, found
-	default:
-		return ports.Verdict{Output: found.Error()}, nil
-	}
+	return found
 }
 
 // counted says whether a verification is one of those that are to fail.
-func (v verifier) counted(ctx context.Context, task ports.VerifyTask) (finding, error) {
-	g := &v.h.gate
-	v.h.mu.Lock()
-	defer v.h.mu.Unlock()
+func (h *Harness) counted(ctx context.Context, l *life, task ports.VerifyTask) (finding, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	g := &h.gate
 	if !g.counts {
 		return finding{}, nil
 	}
@@ -123,15 +123,15 @@ func (v verifier) counted(ctx context.Context, task ports.VerifyTask) (finding, 
 	if err != nil {
 		return finding{}, err
 	}
-	at := verification{verb, files}
+	at := verification{place{h.Label, verb}, files}
 	was := g.found[at]
-	if was == nil || !was.life.interrupted(v.life) {
-		was = &finding{red: g.red > 0, output: g.output}
+	if was == nil || !was.life.interrupted(l) {
+		was = &finding{red: len(g.red) > 0}
 		if was.red {
-			g.red--
+			was.output, g.red = g.red[0], g.red[1:]
 		}
 		g.found[at] = was
 	}
-	was.life = v.life
+	was.life = l
 	return *was, nil
 }

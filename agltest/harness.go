@@ -40,25 +40,26 @@ type Harness struct {
 	// Context is what Start and Resume run under; nil: the test's.
 	Context context.Context
 
-	t       testing.TB
-	ordinal int // among the harnesses of its test
-	store   *mem.Store
-	clock   *mem.Clock
-	repo    repository
+	t     testing.TB
+	store *mem.Store
+	clock *mem.Clock
+	repo  repository
 
 	yielder func() func(point string) // of a new process
 
 	mu        sync.Mutex
 	scripts   map[string]*script // by role
-	started   map[ports.Verb]*started
+	started   map[place]*started
 	events    []agl.Event
 	agents    []string // that were started
 	lives     []*life  // the processes of the run, in order
 	crashAt   string   // where the next one dies
-	replays   int
-	silenced  bool // what is left of scripts is nobody's fault
+	silenced  bool     // what is left of scripts is nobody's fault
+	over      bool     // the test has ended
 	gate      gate
 	conflicts []*conflict // that landings are to meet
+
+	broken func(ports.Set) ports.Set // what this package's tests put before the ports
 }
 
 // New returns a harness in memory. What is wrong with the scripts is reported
@@ -78,8 +79,8 @@ func (o Options) New(t testing.TB) *Harness {
 		o.Gate = "gate"
 	}
 	h := &Harness{
-		Label: o.Label, t: t, ordinal: ordinal(t), store: &mem.Store{}, clock: mem.NewClock(),
-		scripts: map[string]*script{}, started: map[ports.Verb]*started{},
+		Label: o.Label, t: t, store: &mem.Store{}, clock: mem.NewClock(),
+		scripts: map[string]*script{}, started: map[place]*started{},
 		yielder: func() func(string) { return yielder(1) },
 	}
 	h.gate = gate{command: o.Gate, found: map[verification]*finding{}}
@@ -96,7 +97,7 @@ func (o Options) New(t testing.TB) *Harness {
 // returns what Engine.Start does.
 func (h *Harness) Start(job agl.Job, opts ...agl.StartOptions) error {
 	h.t.Helper()
-	_, err := h.live(process{goesOn: true}, func(ctx context.Context, e *agl.Engine) error { return e.Start(ctx, h.Label, job, first(opts)) })
+	_, err := h.live(process{goesOn: true}, func(ctx context.Context, e *agl.Engine) error { return e.Start(ctx, h.Label, job, first(h, opts)) })
 	return err
 }
 
@@ -104,15 +105,21 @@ func (h *Harness) Start(job agl.Job, opts ...agl.StartOptions) error {
 // returns what Engine.Resume does.
 func (h *Harness) Resume(def agl.Definition, opts ...agl.ResumeOptions) error {
 	h.t.Helper()
-	_, err := h.live(process{goesOn: true}, func(ctx context.Context, e *agl.Engine) error { return e.Resume(ctx, h.Label, def, first(opts)) })
+	_, err := h.live(process{goesOn: true}, func(ctx context.Context, e *agl.Engine) error { return e.Resume(ctx, h.Label, def, first(h, opts)) })
 	return err
 }
 
-func first[T any](opts []T) *T {
-	if len(opts) == 0 {
+// first returns the options, if there are any.
+func first[T any](h *Harness, opts []T) *T {
+	h.t.Helper()
+	switch len(opts) {
+	case 0:
 		return nil
+	case 1:
+		return &opts[0]
 	}
-	return &opts[0]
+	h.t.Fatalf("agltest: there are %d %T, and may be one", len(opts), opts[0])
+	return nil
 }
 
 // Plan says what a resume would do.
@@ -170,7 +177,6 @@ func (h *Harness) live(p process, do func(ctx context.Context, e *agl.Engine) er
 	}
 	switch {
 	case l.isDead():
-		h.store.Unlock() // as the system does with those of a dead process
 		if err == nil || errors.Is(err, ErrCrashed) {
 			return l, ErrCrashed
 		}
@@ -186,13 +192,17 @@ func (h *Harness) live(p process, do func(ctx context.Context, e *agl.Engine) er
 func (h *Harness) engine(l *life) *agl.Engine {
 	h.t.Helper()
 	workspaces, in, history := h.repo.open(h.t)
-	set := intercept.Wrap(ports.Set{
-		Store: h.store, Workspaces: workspaces, Integrator: integrator{in, h, l}, History: history, Verifier: verifier{h, l}, Clock: h.clock,
+	set := ports.Set{
+		Store: h.store, Workspaces: workspaces, Integrator: integrator{in, h, l}, History: history, Verifier: h.verifier(l), Clock: h.clock,
 		// For every model: no vendor's program can be reached from here.
 		Agents: map[string]ports.Agent{ports.AnyProvider: mem.Agent(func(ctx context.Context, task ports.Task, emit func(ports.AgentEvent)) (ports.Outcome, error) {
 			return h.play(ctx, l, task, emit)
 		})},
-	}, l.around)
+	}
+	if h.broken != nil {
+		set = h.broken(set)
+	}
+	set = intercept.Wrap(set, l.around)
 	e, err := agl.New(set, &agl.Options{Events: l.observe, Logger: slog.New(testLog{h.t})})
 	if err != nil {
 		h.t.Fatalf("agltest: %v", err)
@@ -204,16 +214,20 @@ func (h *Harness) engine(l *life) *agl.Engine {
 func (h *Harness) finish() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.over = true
 	if h.silenced || h.t.Failed() || h.t.Skipped() {
 		return // there is a better reason
+	}
+	if h.crashAt != "" {
+		h.t.Errorf("agltest: no run was started that could crash at %q", h.crashAt)
 	}
 	for _, role := range slices.Sorted(maps.Keys(h.scripts)) {
 		if s := h.scripts[role]; s.next < s.replies {
 			h.t.Errorf("agltest: reply %d of %d of role %q was never asked for", s.next+1, s.replies, role)
 		}
 	}
-	if h.gate.red > 0 {
-		h.t.Errorf("agltest: %d failures of the build gate were never asked for", h.gate.red)
+	if len(h.gate.red) > 0 {
+		h.t.Errorf("agltest: %d failures of the build gate were never asked for", len(h.gate.red))
 	}
 	for _, c := range h.conflicts {
 		if c.life == nil {

@@ -61,7 +61,7 @@ func (p point) String() string {
 		where = "the run"
 	}
 	if p.nth > 1 {
-		return fmt.Sprintf("%s: %s (%d)", where, p.op, p.nth)
+		return fmt.Sprintf("%s: %s, time %d", where, p.op, p.nth)
 	}
 	return where + ": " + p.op
 }
@@ -73,7 +73,7 @@ func (l *life) pass(verb ports.Verb, op string) error {
 	if l.dead {
 		return ErrCrashed
 	}
-	p := point{verb: verb, op: steady(op)}
+	p := point{verb: verb, op: op}
 	if l.seen == nil {
 		l.seen = map[point]int{}
 	}
@@ -87,23 +87,25 @@ func (l *life) pass(verb ports.Verb, op string) error {
 	return nil
 }
 
+// hasEnded follows the operation of an agent or a gate that has run.
+const hasEnded = " has ended"
+
 // around is what every call of a port goes through.
 func (l *life) around(_ context.Context, call intercept.Call, do func() error) error {
-	long := call.Op == "gate" || strings.HasPrefix(call.Op, "agent ")
-	if l.yield != nil && long { // these alone are called with no mutex held
+	if l.yield != nil && call.Long() { // these alone are called with no mutex held
 		l.yield(point{verb: call.Verb, op: call.Op}.String())
 	}
 	if l.isDead() {
 		return ErrCrashed
 	}
 	if call.Changes {
-		if err := l.pass(call.Verb, call.Op); err != nil {
+		if err := l.pass(call.Verb, call.Steady()); err != nil {
 			return err
 		}
 	}
 	err := do()
-	if long {
-		if err := l.pass(call.Verb, call.Op+" has ended"); err != nil {
+	if call.Long() {
+		if err := l.pass(call.Verb, call.Op+hasEnded); err != nil {
 			return err
 		}
 	}
@@ -111,20 +113,6 @@ func (l *life) around(_ context.Context, call intercept.Call, do func() error) e
 		return ErrCrashed // nobody learns of it any more
 	}
 	return err
-}
-
-// steady is what an operation does without what differs from run to run: the
-// numbers of records, which children that work at once share, and commits.
-func steady(op string) string {
-	if strings.HasPrefix(op, "write records/") {
-		return "write a record"
-	}
-	for _, kept := range []string{"keep fix-", "keep hold-", "keep stray-", "keep record-"} {
-		if strings.HasPrefix(op, kept) {
-			return strings.TrimSuffix(kept, "-")
-		}
-	}
-	return op
 }
 
 func (l *life) die() {

@@ -126,8 +126,8 @@ func TestGoldenFindsAStepThatWasInsertedWithoutANewVersion(t *testing.T) {
 		version int
 		want    string
 	}{
-		"the same version": {1, "Raise Spec.Version"},
-		"a new version":    {2, `this is "workflow fix version 2": run the test with -update`},
+		"the same version": {1, "raise Spec.Version"},
+		"a new version":    {2, `this is "workflow fix version 2": go test -run`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -163,12 +163,12 @@ func TestGoldenSaysHowToMakeTheFirstFile(t *testing.T) {
 		require.NoError(t, h.Start(fix.With(params{})))
 		h.Golden("testdata/absent.txt")
 	})
-	require.Contains(t, failures, "run the test with -update to write it")
+	require.Contains(t, failures, "write it: go test -run '^TestGoldenSaysHowToMakeTheFirstFile$' -update")
 }
 
 func TestCrashEverywhereFindsWhatACrashChanges(t *testing.T) {
 	t.Parallel()
-	calls, published := 0, 0
+	calls, published := 0, map[string]int{}
 	for _, c := range []struct {
 		name  string
 		fn    func(ctx context.Context, run *agl.Run) error
@@ -188,11 +188,11 @@ func TestCrashEverywhereFindsWhatACrashChanges(t *testing.T) {
 			"the run does not end as it does undisturbed", `"attempt 2"`,
 		}},
 		{"a recorded function that counts what it did outside", func(ctx context.Context, run *agl.Run) error {
-			return run.Do(ctx, agl.Func("publish", func(context.Context, agl.World) (int, error) {
-				published++
-				return published, nil
+			return run.Do(ctx, agl.Func("publish", func(_ context.Context, w agl.World) (int, error) {
+				published[w.Key]++
+				return published[w.Key], nil
 			}))
-		}, []string{`the process died before "_base call publish #1: write notes/_base.ended.json"`}},
+		}, []string{`the process died before "_base call publish #1: note the end"`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			wf := of(c.fn)

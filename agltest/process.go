@@ -3,6 +3,7 @@ package agltest
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"example.com/agl"
 )
@@ -23,7 +25,11 @@ var mayRunAgain atomic.Bool
 // too: the same binary, which runs the same test again up to that Replay.
 //
 //	func TestMain(m *testing.M) { agltest.Main(m) }
+//
+// It defines the flag -update of Golden for a test binary that is started
+// without the go command.
 func Main(m *testing.M) {
+	defineUpdate()
 	mayRunAgain.Store(true)
 	m.Run()
 }
@@ -34,7 +40,7 @@ const envReplay = "AGLTEST_REPLAY"
 // A handover is what a process that replays a run is given.
 type handover struct {
 	Test  string          `json:"test"`
-	Nth   [2]int          `json:"nth"` // the how manieth harness of its test, and Replay of that
+	Nth   int             `json:"nth"` // the how manieth Replay of its test
 	Store []byte          `json:"store"`
 	Repo  json.RawMessage `json:"repo"`
 
@@ -47,6 +53,7 @@ var child = sync.OnceValue(func() *handover {
 	if file == "" {
 		return nil
 	}
+	os.Unsetenv(envReplay) // what this process starts is about nothing
 	doc, err := os.ReadFile(file)
 	h := &handover{file: file}
 	if err == nil {
@@ -59,9 +66,13 @@ var child = sync.OnceValue(func() *handover {
 })
 
 // replayElsewhere resumes the run in a new process.
-func (h *Harness) replayElsewhere(nth [2]int) error {
-	if !mayRunAgain.Load() {
-		return nil
+func (h *Harness) replayElsewhere(nth int) error {
+	if name := h.t.Name(); !mayRunAgain.Load() || strings.HasPrefix(name, "Benchmark") || strings.HasPrefix(name, "Fuzz") {
+		return nil // these cannot be asked for again one by one
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
 	}
 	exported, err := h.store.Export()
 	if err != nil {
@@ -79,8 +90,9 @@ func (h *Harness) replayElsewhere(nth [2]int) error {
 	if err := os.WriteFile(file, doc, 0o600); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(h.t.Context(), os.Args[0], "-test.run="+exactly(h.t.Name()), "-test.count=1")
+	cmd := exec.CommandContext(h.t.Context(), self, h.flags()...)
 	cmd.Env = append(os.Environ(), envReplay+"="+file)
+	cmd.WaitDelay = 10 * time.Second
 	out, failed := cmd.CombinedOutput()
 	answer, err := os.ReadFile(file + ".answer")
 	switch {
@@ -94,6 +106,23 @@ func (h *Harness) replayElsewhere(nth [2]int) error {
 	return nil
 }
 
+// flags are those of the new process: this one's, but for what is about how
+// tests are run.
+func (h *Harness) flags() []string {
+	args := []string{"-test.run=" + exactly(h.t.Name()), "-test.count=1"}
+	if t, ok := h.t.(*testing.T); ok {
+		if end, ok := t.Deadline(); ok {
+			args = append(args, "-test.timeout="+time.Until(end).String())
+		}
+	}
+	flag.Visit(func(f *flag.Flag) {
+		if f.Name == "test.short" || !strings.HasPrefix(f.Name, "test.") && f.Name != "update" {
+			args = append(args, "-"+f.Name+"="+f.Value.String())
+		}
+	})
+	return append(args, flag.Args()...)
+}
+
 // exactly is a pattern of -test.run for one test.
 func exactly(name string) string {
 	parts := strings.Split(name, "/")
@@ -103,20 +132,20 @@ func exactly(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// made counts the harnesses of each test that runs, by its name: that is how
-// a new process finds the one that it is about.
-var made sync.Map
+// replays counts the Replays of each test that runs, by its name: that is how a
+// new process finds the one that it is about.
+var replays sync.Map
 
-// ordinal returns the how manieth harness of its test the next is.
+// ordinal returns the how manieth Replay of its test the next is.
 func ordinal(t testing.TB) int {
-	n, _ := made.LoadOrStore(t.Name(), new(atomic.Int64))
-	t.Cleanup(func() { made.Delete(t.Name()) })
+	n, _ := replays.LoadOrStore(t.Name(), new(atomic.Int64))
+	t.Cleanup(func() { replays.Delete(t.Name()) })
 	return int(n.(*atomic.Int64).Add(1))
 }
 
 // replay resumes the run that was handed over and ends the test, if this is
 // the Replay that it is about.
-func (in *handover) replay(h *Harness, def agl.Definition, nth [2]int) {
+func (in *handover) replay(h *Harness, def agl.Definition, nth int) {
 	h.t.Helper()
 	if in.Test != h.t.Name() || in.Nth != nth {
 		return

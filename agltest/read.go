@@ -1,6 +1,7 @@
 package agltest
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,14 +20,26 @@ type Commit struct {
 // Files returns the files of the run's branch, by path.
 func (h *Harness) Files() map[string]string {
 	h.t.Helper()
-	return h.repo.files(h.t, h.journal().Run.Head)
+	return h.repo.files(h.t, h.head(h.journal().Run))
 }
 
 // Commits returns the commits the run has made, the oldest first.
 func (h *Harness) Commits() []Commit {
 	h.t.Helper()
 	run := h.journal().Run
-	return h.repo.log(h.t, run.Base, run.Head)
+	return h.repo.log(h.t, run.Base, h.head(run))
+}
+
+// head returns the commit that the run's branch is at, whatever the records
+// say.
+func (h *Harness) head(run agl.RunInfo) string {
+	h.t.Helper()
+	workspaces, _, _ := h.repo.open(h.t)
+	at, err := workspaces.Branch(h.t.Context(), run.Branch)
+	if err != nil || at == "" {
+		h.t.Fatalf("agltest: branch %s: %q, %v", run.Branch, at, err)
+	}
+	return at
 }
 
 // Journal returns the live ordered records of the run.
@@ -46,6 +59,9 @@ func (h *Harness) journal() agl.Journal {
 	e := h.engine(&life{h: h})
 	defer e.Close()
 	j, err := e.Journal(h.t.Context(), h.Label)
+	if errors.Is(err, agl.NotFound) {
+		h.t.Fatalf("agltest: %v yet: call Start first", err)
+	}
 	if err != nil {
 		h.t.Fatalf("agltest: %v", err)
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"example.com/agl"
@@ -20,6 +22,12 @@ type script struct {
 
 	replies int // how many there are, of a role with replies
 	next    int // the first that nobody has asked for
+}
+
+// A place is a verb of a run.
+type place struct {
+	label string
+	verb  ports.Verb
 }
 
 // started is what is known of a step whose agent was started.
@@ -135,12 +143,15 @@ func (h *Harness) play(ctx context.Context, l *life, task ports.Task, emit func(
 		ended = true
 	}()
 	<-done
+	turn.over.Store(true)
 	h.mu.Lock()
-	h.started[turn.verb()].cut = errors.Is(ctx.Err(), context.Canceled)
+	h.started[turn.at].cut = errors.Is(ctx.Err(), context.Canceled)
 	h.mu.Unlock()
 	switch {
 	case l.isDead():
 		return ports.Outcome{}, ErrCrashed
+	case ctx.Err() != nil:
+		return turn.outcome, ctx.Err() // an agent that is told to stop has no report
 	case !ended:
 		return turn.outcome, failed
 	case err != nil:
@@ -155,6 +166,9 @@ func (h *Harness) play(ctx context.Context, l *life, task ports.Task, emit func(
 		return turn.outcome, ports.Invalid.Errorf("", "%w", err)
 	}
 	if told := task.Tool(task.Report).Call(ctx, doc); told.Rejected {
+		if s.replies > 0 {
+			h.t.Errorf("agltest: reply %d of role %q does not fit: %s; to see what an agent is told, report it by Turn.Report in a Handle", turn.reply+1, task.Role, told.Text)
+		}
 		turn.outcome.Text = told.Text // the step says what the agent said last
 	}
 	return turn.outcome, nil
@@ -164,7 +178,7 @@ func (h *Harness) play(ctx context.Context, l *life, task ports.Task, emit func(
 func (h *Harness) turn(ctx context.Context, l *life, task ports.Task, emit func(ports.AgentEvent)) (*Turn, script, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	at := verbOf(ctx, task)
+	at := place{task.Run, verbOf(ctx, task)}
 	name := fmt.Sprintf("%s #%d", task.Role, task.Ordinal)
 	if task.Namespace != ports.Base {
 		name = task.Namespace + " " + name
@@ -173,7 +187,11 @@ func (h *Harness) turn(ctx context.Context, l *life, task ports.Task, emit func(
 	what := fmt.Sprintf("its step #%d in %s has %s", task.Ordinal, task.Namespace, inputs(task))
 	s := h.scripts[task.Role]
 	if s == nil {
-		return nil, script{}, fmt.Errorf("role %q has no script: call Reply or Handle; %s", task.Role, what)
+		return nil, script{}, fmt.Errorf("role %q has no script: call Reply or Handle (scripted are %q); %s",
+			task.Role, slices.Sorted(maps.Keys(h.scripts)), what)
+	}
+	if s.reports != (task.Report != "") {
+		return nil, script{}, fmt.Errorf("role %q is scripted as another role of that name: one of them reports something, the other nothing; %s", task.Role, what)
 	}
 	was := h.started[at]
 	if was == nil {
@@ -193,7 +211,7 @@ func (h *Harness) turn(ctx context.Context, l *life, task ports.Task, emit func(
 	return &Turn{
 		N: task.Ordinal, Attempt: was.times, Role: task.Role, Namespace: task.Namespace, Model: task.Model,
 		Instructions: task.Instructions, Dir: task.Dir, Tree: task.Workspace.Tree(),
-		h: h, life: l, ctx: ctx, task: task, emit: emit, reply: was.reply,
+		h: h, at: at, life: l, ctx: ctx, task: task, emit: emit, reply: was.reply,
 		outcome: ports.Outcome{Stop: ports.StopCompleted, Usage: ports.Usage{Complete: true}},
 	}, *s, nil
 }

@@ -8,15 +8,17 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"example.com/agl"
+	"example.com/agl/internal/intercept"
 	"example.com/agl/internal/strictjson"
 	"example.com/agl/ports"
 )
 
 // A Turn is one run of a scripted agent: what it was given, and what it can
 // do. A method that cannot do what it was asked for fails the test and ends
-// the handler.
+// the goroutine that called it: the handler, or one of its own.
 type Turn struct {
 	N            int // this is the N-th step of Role in Namespace, from 1; the same when it is run again
 	Attempt      int // this is the Attempt-th time that its agent was started, from 1
@@ -28,7 +30,9 @@ type Turn struct {
 	Tree         fs.FS  // the checkout as it is at each moment, to read
 
 	h     *Harness
+	at    place
 	life  *life
+	over  atomic.Bool // its handler has returned
 	ctx   context.Context
 	task  ports.Task
 	emit  func(ports.AgentEvent)
@@ -100,6 +104,7 @@ func (t *Turn) Call(tool string, args any) Result {
 // then.
 func (t *Turn) Report(payload any) Result {
 	t.h.t.Helper()
+	t.use()
 	if t.task.Report == "" {
 		t.failf("role %q reports nothing", t.Role)
 	}
@@ -150,8 +155,8 @@ func (t *Turn) Refused(permission string) {
 	t.outcome.Denied = append(t.outcome.Denied, permission)
 }
 
-// Crash lets the process die here: the handler ends, no port does anything any
-// more, and Start or Resume returns ErrCrashed.
+// Crash lets the process die here: the goroutine that calls it ends, no port
+// does anything any more, and Start or Resume returns ErrCrashed.
 func (t *Turn) Crash() {
 	t.life.die()
 	runtime.Goexit()
@@ -159,14 +164,22 @@ func (t *Turn) Crash() {
 
 // point is a place where CrashEverywhere lets the process die.
 func (t *Turn) point(op string) {
-	if t.life.pass(t.verb(), "agent "+t.Role+": "+op) != nil {
+	t.use()
+	if t.life.pass(t.at.verb, intercept.AgentOp(t.Role)+": "+op) != nil {
 		runtime.Goexit()
 	}
 }
 
-func (t *Turn) verb() ports.Verb { return verbOf(t.ctx, t.task) }
+// use ends a goroutine that works on when the handler has returned.
+func (t *Turn) use() {
+	t.h.t.Helper()
+	if t.over.Load() {
+		t.failf("the turn of role %q is over: its handler has returned", t.Role)
+	}
+}
 
 func (t *Turn) tell(e ports.AgentEvent) {
+	t.use()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.emit(e)
@@ -184,9 +197,14 @@ func (t *Turn) json(v any) json.RawMessage {
 	return doc
 }
 
-// failf fails the test and ends the handler.
+// failf fails the test, unless it has ended, and ends the goroutine.
 func (t *Turn) failf(format string, args ...any) {
 	t.h.t.Helper()
-	t.h.t.Errorf("agltest: %s", fmt.Sprintf(format, args...))
+	t.h.mu.Lock()
+	over := t.h.over
+	t.h.mu.Unlock()
+	if !over {
+		t.h.t.Errorf("agltest: %s", fmt.Sprintf(format, args...))
+	}
 	runtime.Goexit()
 }

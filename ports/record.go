@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // A RecordKind tells records apart.
@@ -126,15 +128,21 @@ type Failure struct {
 	Conflict   *ConflictError   `json:"conflict,omitempty"`
 }
 
-// FailureOf returns err as it is recorded.
+// FailureOf returns err as it is recorded. A record is JSON: bytes of a message
+// that are not UTF-8 (a command's output, a file's name) become U+FFFD, so that
+// there is no failure that cannot be recorded.
 func FailureOf(err error) *Failure {
 	f := &Failure{
 		Kind:     KindOf(err),
-		Message:  err.Error(),
+		Message:  strings.ToValidUTF8(err.Error(), string(utf8.RuneError)),
 		Deadline: errors.Is(err, context.DeadlineExceeded),
 	}
 	errors.As(err, &f.Limit)
-	errors.As(err, &f.Incomplete)
+	if errors.As(err, &f.Incomplete) {
+		said := *f.Incomplete
+		said.Said = strings.ToValidUTF8(said.Said, string(utf8.RuneError))
+		f.Incomplete = &said
+	}
 	errors.As(err, &f.Conflict)
 	return f
 }

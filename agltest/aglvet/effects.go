@@ -82,6 +82,14 @@ func does(obj types.Object) string {
 		if !method && !in("ReadAll", "NopCloser") {
 			return files
 		}
+	case "text/template", "html/template":
+		if in("ParseFiles", "ParseGlob", "Template.ParseFiles", "Template.ParseGlob") {
+			return files
+		}
+	case "archive/zip":
+		if in("OpenReader") {
+			return files
+		}
 	case "os/exec":
 		if begins("Command", "LookPath", "Cmd.") {
 			return processes
@@ -97,8 +105,8 @@ func does(obj types.Object) string {
 			return network
 		}
 	case "net/http":
-		if begins("Get", "Head", "Post", "ListenAndServe", "Serve", "Client.", "Transport.RoundTrip", "Server.") &&
-			!in("ServeContent", "ServeFileFS", "ServeMux.Handler", "ServeMux.ServeHTTP", "ServeMux.Handle", "ServeMux.HandleFunc") {
+		if in("Get", "Head", "Post", "PostForm", "ListenAndServe", "ListenAndServeTLS", "Serve", "ServeTLS", "ServeFile") ||
+			begins("Client.", "Server.", "Transport.RoundTrip") {
 			return network
 		}
 	case "net/smtp", "net/rpc", "net/rpc/jsonrpc", "crypto/tls":

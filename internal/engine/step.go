@@ -105,7 +105,7 @@ func (a *attempt) runAgent(ctx context.Context, s *Step, report *reporting) (por
 	outcome, err := guardPanic(x, "agent "+s.Role.Model.Provider(), func() (ports.Outcome, error) {
 		return agent.Run(ctx, a.task(s, report), emit)
 	})
-	if outcome.Usage == (ports.Usage{}) && seen != (ports.Usage{}) {
+	if said := outcome.Usage; said == (ports.Usage{Complete: said.Complete}) && seen != (ports.Usage{}) {
 		outcome.Usage = seen
 	}
 	if err != nil {

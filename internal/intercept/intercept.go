@@ -5,6 +5,7 @@ package intercept
 
 import (
 	"context"
+	"strings"
 
 	"example.com/agl/ports"
 )
@@ -14,6 +15,43 @@ type Call struct {
 	Verb    ports.Verb // on whose behalf it is; zero where a run starts or recovers
 	Op      string     // what it does: "write records/000002.json", "commit"
 	Changes bool       // whether it may change anything
+}
+
+// The names of some operations.
+const (
+	Lock       = "lock"
+	Gate       = "gate"
+	NoteBegin  = "note the beginning" // of a verb
+	NoteEnd    = "note the end"       // of what a verb ran: it is bought
+	WriteEntry = "write a record"
+)
+
+// AgentOp is the operation of running a role's agent.
+func AgentOp(role string) string { return "agent " + role }
+
+// Long reports whether the call runs somebody else's program or function, for
+// as long as that takes.
+func (c Call) Long() bool { return c.Op == Gate || strings.HasPrefix(c.Op, "agent ") }
+
+// Steady returns the operation without what differs from run to run: numbers
+// of records and names of commits.
+func (c Call) Steady() string {
+	switch op := c.Op; {
+	case strings.HasPrefix(op, "write records/"):
+		return WriteEntry
+	case strings.HasPrefix(op, "write notes/") && strings.HasSuffix(op, ".begun.json"):
+		return NoteBegin
+	case strings.HasPrefix(op, "write notes/"):
+		return NoteEnd
+	case strings.HasPrefix(op, "delete notes/"):
+		return "drop a note"
+	}
+	for _, kept := range []string{"keep fix", "keep hold", "keep stray", "keep record"} {
+		if strings.HasPrefix(c.Op, kept+"-") {
+			return kept
+		}
+	}
+	return c.Op
 }
 
 // A Func is called for every call of a port that can fail. It calls do, which

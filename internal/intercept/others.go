@@ -37,7 +37,7 @@ type verifier struct {
 }
 
 func (v verifier) Verify(ctx context.Context, task ports.VerifyTask) (ports.Verdict, error) {
-	return take(ctx, v.i, "gate", func() (ports.Verdict, error) { return v.Verifier.Verify(ctx, task) })
+	return take(ctx, v.i, Gate, func() (ports.Verdict, error) { return v.Verifier.Verify(ctx, task) })
 }
 
 type reaper struct {
@@ -67,6 +67,6 @@ func (a agent) Ready(ctx context.Context, model ports.Model) error {
 // Run passes on what an agent that failed has used.
 func (a agent) Run(ctx context.Context, task ports.Task, emit func(ports.AgentEvent)) (o ports.Outcome, err error) {
 	task.Workspace = Unwrap(task.Workspace)
-	err = a.i.change(ctx, "agent "+task.Role, func() (err error) { o, err = a.Agent.Run(ctx, task, emit); return err })
+	err = a.i.change(ctx, AgentOp(task.Role), func() (err error) { o, err = a.Agent.Run(ctx, task, emit); return err })
 	return o, err
 }

@@ -51,7 +51,7 @@ func (s store) Remove(ctx context.Context, label, last string) error {
 
 func (s store) Lock(ctx context.Context, label string) (ports.Lock, error) {
 	var got ports.Lock
-	err := s.i.change(ctx, "lock", func() (err error) { got, err = s.Store.Lock(ctx, label); return err })
+	err := s.i.change(ctx, Lock, func() (err error) { got, err = s.Store.Lock(ctx, label); return err })
 	if err != nil && got != nil {
 		_ = got.Release() // a process that dies now loses it
 		got = nil

@@ -50,10 +50,3 @@ func (s *Store) Import(exported []byte) error {
 	}
 	return nil
 }
-
-// Unlock drops every lock, as the death of the processes that hold them does.
-func (s *Store) Unlock() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.locked = nil
-}

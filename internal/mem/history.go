@@ -27,7 +27,7 @@ func (r *Repository) Resolve(ctx context.Context, rev string) (string, error) {
 		return "", unsupported("%q is an expression", rev)
 	}
 	refs := r.refs()
-	for _, name := range []string{rev, "refs/heads/" + rev} {
+	for _, name := range []string{rev, "refs/" + rev, "refs/heads/" + rev} {
 		if at := refs[name]; at != "" {
 			return at, nil
 		}

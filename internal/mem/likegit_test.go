@@ -608,10 +608,11 @@ func hasBelow(files map[string]string, dir string) bool {
 // FuzzTheFakeRepositoryIsLikeGit does the same to a repository in memory and
 // to a real one, and compares whatever can be seen of them.
 func FuzzTheFakeRepositoryIsLikeGit(f *testing.F) {
-	for n := range uint64(10) {
+	for n := range uint64(6) {
 		f.Add(randomScript(n))
 	}
 	f.Fuzz(func(t *testing.T, script []byte) {
+		t.Parallel()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		newTwin(boundTB{t, ctx}, script).play()

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	"example.com/agl/ports"
 )
@@ -193,7 +194,7 @@ func renames(base, side, other snapshot) error {
 	for _, from := range gone {
 		touched := !other.has(from, base[from])
 		for _, p := range theirs {
-			touched = touched || below(p, path.Dir(from)) || slices.Contains(added, p)
+			touched = touched || side.emptied(p, from) || slices.Contains(added, p)
 		}
 		if !touched {
 			continue
@@ -207,10 +208,13 @@ func renames(base, side, other snapshot) error {
 	return nil
 }
 
-// below reports whether a path is in a folder or in one below it.
-func below(p, folder string) bool {
-	for p != "." {
-		if p = path.Dir(p); p == folder {
+// emptied reports whether a path is in a folder, or below one, that from was in
+// or below and that is gone: with "old/sub/a" renamed to "new/sub/a", git takes
+// "old" for renamed to "new".
+func (s snapshot) emptied(p, from string) bool {
+	for dir := path.Dir(from); dir != "."; dir = path.Dir(dir) {
+		in := func(p string) bool { return strings.HasPrefix(p, dir+"/") }
+		if in(p) && !slices.ContainsFunc(slices.Collect(maps.Keys(s)), in) {
 			return true
 		}
 	}
@@ -221,9 +225,10 @@ func below(p, folder string) bool {
 // close that a guess would be needed: it compares pieces of lines, and half of
 // the larger file is enough for it.
 func similar(a, b []byte) bool {
-	if bytes.Equal(a, b) {
-		return true
-	}
+	return bytes.Equal(a, b) || share(a, b) || share(unix(a), unix(b)) // as git reads binary files, and texts
+}
+
+func share(a, b []byte) bool {
 	have := pieces(a)
 	common := 0
 	for piece, n := range pieces(b) {
@@ -231,6 +236,11 @@ func similar(a, b []byte) bool {
 	}
 	return 5*common >= 2*max(len(a), len(b))
 }
+
+// unix returns a text with the ends of lines that git compares by.
+func unix(data []byte) []byte { return bytes.ReplaceAll(data, []byte("\r\n"), newline) }
+
+var newline = []byte("\n")
 
 // pieces counts the pieces of a file: its lines, cut into 64 bytes each.
 func pieces(data []byte) map[string]int {

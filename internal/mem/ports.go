@@ -48,7 +48,7 @@ type Verifier struct {
 	// Find returns the verdict of the n-th run, from 1; nil: it passes. When
 	// ctx ends it is to return: with what was written until then, if that was
 	// the timeout. The verdict is given its command, and its output is cut.
-	Find func(ctx context.Context, n int) (ports.Verdict, error)
+	Find func(ctx context.Context, task ports.VerifyTask, n int) (ports.Verdict, error)
 
 	mu sync.Mutex
 	n  int
@@ -62,7 +62,7 @@ func (v *Verifier) Gate() ports.Gate {
 }
 
 // Verify returns the next verdict.
-func (v *Verifier) Verify(ctx context.Context, _ ports.VerifyTask) (ports.Verdict, error) {
+func (v *Verifier) Verify(ctx context.Context, task ports.VerifyTask) (ports.Verdict, error) {
 	gate := v.Gate()
 	switch {
 	case ctx.Err() != nil:
@@ -79,7 +79,7 @@ func (v *Verifier) Verify(ctx context.Context, _ ports.VerifyTask) (ports.Verdic
 	}
 	timed, cancel := context.WithTimeout(ctx, gate.Timeout)
 	defer cancel()
-	verdict, err := v.Find(timed, n)
+	verdict, err := v.Find(timed, task, n)
 	verdict.Command, verdict.Output = gate.Command, tail(verdict.Output)
 	switch {
 	case ctx.Err() != nil:

@@ -22,7 +22,7 @@ func TestTheVerifierKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	porttest.Verifier(t, porttest.VerifierOptions{
 		New: func(_ testing.TB, gate porttest.Gate) ports.Verifier {
-			return &mem.Verifier{Command: "make", Timeout: gate.Timeout, Find: func(ctx context.Context, _ int) (ports.Verdict, error) {
+			return &mem.Verifier{Command: "make", Timeout: gate.Timeout, Find: func(ctx context.Context, _ ports.VerifyTask, _ int) (ports.Verdict, error) {
 				if gate.Hang {
 					<-ctx.Done()
 				}
@@ -31,7 +31,7 @@ func TestTheVerifierKeepsTheContract(t *testing.T) {
 		},
 		None: func(testing.TB) ports.Verifier { return new(mem.Verifier) },
 		CannotStart: func(testing.TB) (ports.Verifier, ports.VerifyTask) {
-			return &mem.Verifier{Command: "make", Find: func(context.Context, int) (ports.Verdict, error) {
+			return &mem.Verifier{Command: "make", Find: func(context.Context, ports.VerifyTask, int) (ports.Verdict, error) {
 				return ports.Verdict{}, ports.Unavailable.Errorf("", "there is no make")
 			}}, ports.VerifyTask{}
 		},

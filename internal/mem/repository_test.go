@@ -324,3 +324,45 @@ func TestAClearedCheckoutIsGone(t *testing.T) {
 	_, err = l.ws.PutBack(t.Context(), l.head, "late")
 	require.ErrorIs(t, err, ports.NotFound)
 }
+
+// What git takes for a rename, here seen to be one: it decides by that what
+// memory would merge by path.
+func TestARenameThatGitWouldSeeIsRefused(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("a line of a file that moves\n", 20)
+	crlf := strings.ReplaceAll(text, "\n", "\r\n")
+	for name, c := range map[string]struct {
+		file         string
+		ours, theirs []string
+	}{
+		"of a folder above the file's": {text, []string{"old/sub/a", "", "new/sub/a", text}, []string{"old/b", "added\n"}},
+		"with other ends of lines":     {crlf, []string{"old/sub/a", "", "other", text}, []string{"old/sub/a", crlf + "more\r\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			repo := newRepository(map[string]string{"old/sub/a": c.file, "k": "k"})
+			ours, theirs := begin(t, repo, "ours", "").commit(c.ours...), begin(t, repo, "theirs", "").commit(c.theirs...)
+			for _, sides := range [][2]string{{ours, theirs}, {theirs, ours}} {
+				_, err := repo.Merge(sides[0], sides[1])
+				require.ErrorIs(t, err, mem.ErrUnsupported)
+			}
+		})
+	}
+	repo := newRepository(map[string]string{"old/sub/a": text, "old/stays": "x", "k": "k"})
+	ours, theirs := begin(t, repo, "ours", "").commit("old/sub/a", "", "new/sub/a", text), begin(t, repo, "theirs", "").commit("old/b", "added\n")
+	m, err := repo.Merge(ours, theirs)
+	require.NoError(t, err, "the folder is still there")
+	require.Empty(t, m.Conflicts)
+}
+
+func TestARefIsFoundByTheEndOfItsName(t *testing.T) {
+	t.Parallel()
+	repo := newRepository(map[string]string{"a": "a"})
+	want, err := repo.Resolve(t.Context(), "main")
+	require.NoError(t, err)
+	for _, rev := range []string{"heads/main", "refs/heads/main"} {
+		got, err := repo.Resolve(t.Context(), rev)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}

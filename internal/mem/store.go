@@ -1,8 +1,9 @@
 // Package mem holds every port in memory: what tests run workflows over.
 //
 // The repository is a model of git that knows snapshots of files, commits,
-// branches and putting back. What it cannot tell apart from real git (renames,
-// modes, attributes, ignored files) it does not pretend to know.
+// branches, putting back, salvage and merges by path. What it cannot tell apart
+// from real git (renames, attributes, ignored files) it refuses, with
+// ErrUnsupported. A fuzz test holds the rest to real git.
 package mem
 
 import (

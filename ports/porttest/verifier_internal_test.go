@@ -40,7 +40,7 @@ func breakVerifier(change func(v *brokenVerifier)) func(testing.TB) VerifierOpti
 	newVerifier := func(command string, timeout time.Duration, find func(context.Context) (ports.Verdict, error)) ports.Verifier {
 		v := &brokenVerifier{Verifier: &mem.Verifier{
 			Command: command, Timeout: timeout,
-			Find: func(ctx context.Context, _ int) (ports.Verdict, error) { return find(ctx) },
+			Find: func(ctx context.Context, _ ports.VerifyTask, _ int) (ports.Verdict, error) { return find(ctx) },
 		}}
 		change(v)
 		return v

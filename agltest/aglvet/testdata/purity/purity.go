@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"text/template"
 	"time"
 
 	"example.com/agl"
@@ -48,6 +49,7 @@ func everything(ctx context.Context, run *agl.Run, p params) error {
 	_, _ = os.Stat(home)          // want `os.Stat uses the file system`
 	_, _ = filepath.Glob("*")     // want `filepath.Glob uses the file system`
 	_, _ = http.Get("http://x")   // want `http.Get uses the network`
+	_, _ = template.ParseFiles("x") // want `template.ParseFiles uses the file system`
 	var client http.Client
 	_, _ = client.Head("http://x") // want `http.Client.Head uses the network`
 	_ = exec.Command("make").Run() // want `exec.Command starts processes` `exec.Cmd.Run starts processes`
@@ -183,6 +185,9 @@ func recorded(ctx context.Context, run *agl.Run, p params) error {
 	_ = tool
 	_, _ = filepath.Rel("a", filepath.Join("b", "c"))
 	_ = os.IsNotExist(err) || http.StatusText(3) == at.Format(time.RFC3339)
+	header := http.Header{}
+	header.Set("a", header.Get("b"))
+	_ = template.Must(template.New("x").Parse("{{.}}"))
 	return direct(func() string {
 		return os.Getenv("CI") // want `os.Getenv reads the environment`
 	})
