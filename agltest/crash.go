@@ -3,6 +3,7 @@ package agltest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -23,10 +24,12 @@ import (
 // what was not synced, as a power cut does.
 //
 // Each time, the run must end as it did undisturbed: with the same error, the
-// same tree, the same records in each namespace, none of them unreachable; and
-// an agent may have been started twice only if the process died in its step.
-// Points are subtests, named by namespace, verb, ordinal and what was about to
-// be done; they run in parallel.
+// same tree and commits, the same records in each namespace, none of them
+// unreachable; and an agent may have been started twice only if the process
+// died in its step. Points are subtests, named by namespace, verb, ordinal and
+// what was about to be done; they run in parallel. What the workflow starts in
+// goroutines takes turns in the same order each time, in memory; they must end
+// when the workflow returns.
 //
 // build makes a harness with its scripts; these must do the same each time.
 // Over real git only what git sees is tried, and not the second pass.
@@ -101,6 +104,7 @@ type outcome struct {
 	Error   string
 	State   agl.State
 	Files   map[string]string
+	Commits []string            // their messages and paths, sorted: children land in any order
 	Records map[string][]string // by namespace
 }
 
@@ -157,8 +161,12 @@ func (h *Harness) outcome(err error) outcome {
 	h.t.Helper()
 	j := h.journal()
 	o := outcome{Error: message(err), State: j.Run.State, Files: h.Files(), Records: map[string][]string{}}
+	for _, c := range h.Commits() {
+		o.Commits = append(o.Commits, fmt.Sprintf("%q %q", c.Message, c.Paths))
+	}
+	slices.Sort(o.Commits)
 	for _, r := range j.Records {
-		line := fmt.Sprintf("%s %s %.12s %s", r.Kind, r.Name, r.Key, r.Value)
+		line := fmt.Sprintf("%s %s %s %s %.12s %s, used %+v", r.Kind, r.Name, r.Model, r.Ending, r.Key, r.Value, r.Usage)
 		if r.Failure != nil {
 			line += " failed: " + r.Failure.Message
 		}

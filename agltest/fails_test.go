@@ -79,6 +79,10 @@ func TestAHarnessFailsTheTestThatUsesItWrongly(t *testing.T) {
 			edits(h, func(turn *agltest.Turn) { turn.WriteFile("../x", "") })
 			require.Error(t, start(t, h))
 		}, `role "editor": write ../x: `},
+		"removing what is no file's path": {func(t testing.TB, h *agltest.Harness) {
+			edits(h, func(turn *agltest.Turn) { turn.Remove(".") })
+			require.Error(t, start(t, h))
+		}, `role "editor": remove .: `},
 		"what only git can tell": {func(t testing.TB, h *agltest.Harness) {
 			edits(h, func(turn *agltest.Turn) { turn.WriteFile(".gitignore", "*.log\n") })
 			require.Error(t, start(t, h))

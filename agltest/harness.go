@@ -152,8 +152,14 @@ type process struct {
 // live runs do with an engine of its own, as a process would.
 func (h *Harness) live(p process, do func(ctx context.Context, e *agl.Engine) error) (*life, error) {
 	h.t.Helper()
+	ctx := h.Context
+	if ctx == nil || !p.goesOn {
+		ctx = h.t.Context()
+	}
+	l := &life{h: h, replays: p.replays, ctx: ctx}
+	ctx, l.end = context.WithCancel(ctx)
+	defer l.end()
 	h.mu.Lock()
-	l := &life{h: h, replays: p.replays}
 	if p.goesOn {
 		l.crashAt, h.crashAt = h.crashAt, ""
 	}
@@ -164,20 +170,13 @@ func (h *Harness) live(p process, do func(ctx context.Context, e *agl.Engine) er
 	}
 	l.yield = p.yield
 	e := h.engine(l)
-	ctx := h.Context
-	if ctx == nil || !p.goesOn {
-		ctx = h.t.Context()
-	}
-	h.mu.Lock()
-	l.ctx = ctx
-	h.mu.Unlock()
 	err := do(schedule.With(ctx, p.yield), e)
 	if closing := e.Close(); err == nil {
 		err = closing
 	}
 	switch {
 	case l.isDead():
-		if err == nil || errors.Is(err, ErrCrashed) {
+		if err == nil || errors.Is(err, ErrCrashed) || errors.Is(err, context.Canceled) {
 			return l, ErrCrashed
 		}
 		return l, fmt.Errorf("%w; the workflow returned: %w", ErrCrashed, err)

@@ -39,6 +39,9 @@ type life struct {
 	crashAt string          // where it dies; empty: nowhere
 	replays bool            // it starts no agent
 	ctx     context.Context // that it runs under; nil: none of its own
+	// end ends what is done under it, so that nothing waits for the rest of a
+	// dead process.
+	end context.CancelFunc
 
 	mu     sync.Mutex
 	dead   bool
@@ -80,7 +83,7 @@ func (l *life) pass(verb ports.Verb, op string) error {
 	l.seen[p]++
 	p.nth = l.seen[p]
 	if l.crashAt != "" && p.String() == l.crashAt {
-		l.dead = true
+		l.kill()
 		return ErrCrashed
 	}
 	l.points = append(l.points, p)
@@ -118,7 +121,15 @@ func (l *life) around(_ context.Context, call intercept.Call, do func() error) e
 func (l *life) die() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.kill()
+}
+
+// kill is die for a caller that holds mu.
+func (l *life) kill() {
 	l.dead = true
+	if l.end != nil {
+		l.end()
+	}
 }
 
 func (l *life) isDead() bool {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,8 +19,16 @@ import (
 	"example.com/agl"
 )
 
-// mayRunAgain is set by Main: the test binary can be started once more.
-var mayRunAgain atomic.Bool
+// A start is how a process was started, before its tests changed its folder
+// and its environment.
+type start struct {
+	dir string
+	env []string
+}
+
+// thisStart is set by Main: the test binary can be started once more, as it
+// was.
+var thisStart atomic.Pointer[start]
 
 // Main runs a package's tests, and lets Replay resume runs in a new process,
 // too: the same binary, which runs the same test again up to that Replay.
@@ -30,7 +39,9 @@ var mayRunAgain atomic.Bool
 // without the go command.
 func Main(m *testing.M) {
 	defineUpdate()
-	mayRunAgain.Store(true)
+	if dir, err := os.Getwd(); err == nil {
+		thisStart.Store(&start{dir, os.Environ()})
+	}
 	m.Run()
 }
 
@@ -67,7 +78,8 @@ var child = sync.OnceValue(func() *handover {
 
 // replayElsewhere resumes the run in a new process.
 func (h *Harness) replayElsewhere(nth int) error {
-	if name := h.t.Name(); !mayRunAgain.Load() || strings.HasPrefix(name, "Benchmark") || strings.HasPrefix(name, "Fuzz") {
+	was := thisStart.Load()
+	if name := h.t.Name(); was == nil || strings.HasPrefix(name, "Benchmark") || strings.HasPrefix(name, "Fuzz") {
 		return nil // these cannot be asked for again one by one
 	}
 	self, err := os.Executable()
@@ -91,7 +103,7 @@ func (h *Harness) replayElsewhere(nth int) error {
 		return err
 	}
 	cmd := exec.CommandContext(h.t.Context(), self, h.flags()...)
-	cmd.Env = append(os.Environ(), envReplay+"="+file)
+	cmd.Dir, cmd.Env = was.dir, append(slices.Clone(was.env), envReplay+"="+file)
 	cmd.WaitDelay = 10 * time.Second
 	out, failed := cmd.CombinedOutput()
 	answer, err := os.ReadFile(file + ".answer")
@@ -112,7 +124,7 @@ func (h *Harness) flags() []string {
 	args := []string{"-test.run=" + exactly(h.t.Name()), "-test.count=1"}
 	if t, ok := h.t.(*testing.T); ok {
 		if end, ok := t.Deadline(); ok {
-			args = append(args, "-test.timeout="+time.Until(end).String())
+			args = append(args, "-test.timeout="+(time.Until(end)*9/10).String()) // it ends before this one has to
 		}
 	}
 	flag.Visit(func(f *flag.Flag) {

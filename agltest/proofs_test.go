@@ -3,8 +3,10 @@ package agltest_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
+	"os"
 	"testing"
 	"time"
 
@@ -118,4 +120,49 @@ func TestEveryVerbSurvivesEveryCrash(t *testing.T) {
 	h.Replay(wf)
 	h.Golden("testdata/verbs.journal.txt")
 	agltest.CrashEverywhere(t, build, wf.With(params{}), wf)
+}
+
+// Many packages have this flag for golden files of their own:
+// agltest is initialized before them, and must leave them its name.
+var _ = flag.Bool("update", false, "rewrite golden files")
+
+func TestANewProcessIsStartedAsThisOneWas(t *testing.T) {
+	require.Empty(t, os.Getenv("AGLTEST_CHANGED"))
+	_, err := os.Stat("testdata")
+	require.NoError(t, err)
+	h := scripted(t, agltest.Options{})
+	require.NoError(t, h.Start(fix.With(params{})))
+	t.Setenv("AGLTEST_CHANGED", "yes")
+	t.Chdir(t.TempDir())
+	h.Replay(fix)
+}
+
+// What a test can ask for is the same there: flags, and some of go test's.
+func TestANewProcessHasTheFlagsOfThisOne(t *testing.T) {
+	if os.Getenv("AGLTEST_REPLAY") == "" {
+		require.NoError(t, flag.Set("about", "a b"))
+		defer func() { require.NoError(t, flag.Set("about", "")) }()
+	}
+	require.Equal(t, "a b", *about)
+	h := scripted(t, agltest.Options{})
+	require.NoError(t, h.Start(fix.With(params{})))
+	h.Replay(fix)
+}
+
+var about = flag.String("about", "", "what a test of flags asks for")
+
+func TestACrashEndsTheContextOfWhatStillRuns(t *testing.T) {
+	t.Parallel()
+	h := agltest.New(t)
+	agltest.Handle(h, reader, func(ctx context.Context, turn *agltest.Turn) (findings, error) {
+		if turn.Attempt == 1 {
+			go turn.Crash()
+			<-ctx.Done()
+			return findings{}, ctx.Err()
+		}
+		return findings{}, nil
+	})
+	wf := stepOnce(reader, reader)
+	require.ErrorIs(t, h.Start(wf.With(agl.None{})), agltest.ErrCrashed)
+	require.NoError(t, h.Resume(wf))
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"example.com/agl"
+	"example.com/agl/ports"
 )
 
 // Replay proves that a resume of the finished run asks for what is recorded,
@@ -127,11 +128,12 @@ func (h *Harness) replay(def agl.Definition, run agl.RunInfo, o order) error {
 	return nil
 }
 
+// message is what is recorded of an error.
 func message(err error) string {
 	if err == nil {
 		return ""
 	}
-	return err.Error()
+	return ports.FailureOf(err).Message
 }
 
 // faithful says where a plan is not what is recorded and no more.

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"example.com/agl/adapters/git"
@@ -75,6 +76,9 @@ func (*memRepository) write(ws ports.Workspace, path, text string) error {
 
 func (*memRepository) remove(ws ports.Workspace, name string) error {
 	w := ws.(*mem.Workspace)
+	if err := checkInside(name); err != nil {
+		return err
+	}
 	err := fs.WalkDir(w.Tree(), name, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			w.Remove(path)
@@ -162,7 +166,10 @@ func (r *gitRepository) remove(ws ports.Workspace, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.RemoveAll(file); err != nil {
+	switch err := os.RemoveAll(file); {
+	case errors.Is(err, syscall.ENOTDIR):
+		return nil // there is nothing below a file
+	case err != nil:
 		return err
 	}
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
@@ -175,10 +182,17 @@ func (r *gitRepository) remove(ws ports.Workspace, name string) error {
 
 // inside returns where a file of a checkout is.
 func inside(ws ports.Workspace, name string) (string, error) {
-	if !fs.ValidPath(name) || name == "." {
-		return "", errors.New("it is no path of a file in a checkout")
+	if err := checkInside(name); err != nil {
+		return "", err
 	}
 	return filepath.Join(ws.Dir(), filepath.FromSlash(name)), nil
+}
+
+func checkInside(name string) error {
+	if !fs.ValidPath(name) || name == "." {
+		return errors.New("it is no path of a file in a checkout")
+	}
+	return nil
 }
 
 // powerCut loses nothing: what a real disk would lose cannot be played here.
