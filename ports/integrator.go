@@ -18,10 +18,10 @@ import "context"
 // that fails has changed nothing, or can be made again.
 type Integrator interface {
 	// Merge merges spec.Theirs into a checkout that stands clean at spec.Head;
-	// one that does not, or that holds a merge, is Conflicted. The checkout holds
-	// the merge then, unless the result is Blocked. The branch may be behind
-	// Theirs, and is not fast-forwarded; Theirs that Head contains already is
-	// Invalid.
+	// one that does not, or that holds a merge, is Conflicted (or Blocked, by an
+	// untracked file). The checkout holds the merge then, unless the result is
+	// Blocked. The branch may be behind Theirs, and is not fast-forwarded; Theirs
+	// that Head contains already is Invalid.
 	Merge(ctx context.Context, ws Workspace, spec MergeSpec) (Merge, error)
 	// Held says what a checkout holds of spec's merge. It changes nothing.
 	Held(ctx context.Context, ws Workspace, spec MergeSpec) (Hold, error)

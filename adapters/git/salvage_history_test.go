@@ -66,7 +66,7 @@ func TestTheStagesOfAnUnfinishedMergeAreKept(t *testing.T) {
 	}
 	require.Equal(t, map[string]string{
 		"first": "base\n", "ours": "ours\n", "index stage 3": "theirs\n",
-	}, stages, "stages 1 and 2 are in commits that are kept, and the message is git's own")
+	}, stages, "stages 1 and 2 are in commits that are kept")
 	require.Equal(t, []string{ours}, s.Commits, "theirs is on a branch that stays")
 }
 

@@ -318,11 +318,15 @@ func (i integrator) Conclude(ctx context.Context, ws ports.Workspace, commit, re
 		return ports.PutBack{}, err
 	}
 	defer i.repo.mu.Unlock()
-	if _, err := i.repo.find(op, commit); err != nil {
+	c, err := i.repo.find(op, commit)
+	if err != nil {
 		return ports.PutBack{}, err
 	}
 	if at := i.repo.branches[w.branch]; at != commit {
 		return ports.PutBack{}, elsewhere(op, w.branch, at, commit)
+	}
+	if w.hold != nil && len(c.parents) == 2 && c.parents[1] == w.hold.theirs && w.changes().Clean(commit) {
+		w.hold = nil
 	}
 	return w.putBack(commit, reason), nil
 }

@@ -25,13 +25,9 @@ type salvage struct {
 
 // salvageTree keeps what is in a checkout and would be lost when its files and
 // index become those of commit head, and its branch is there. It returns nil if
-// that is nothing, which a merge is that nobody has touched: it can be made
-// again. It returns the namespace's last salvage if that holds it all. The
+// that is nothing, and the namespace's last salvage if that holds it all. The
 // caller holds mu.
 func (r *Repository) salvageTree(w *Workspace, head, reason string) *ports.Salvage {
-	if w.pristine() && w.hold.head == head {
-		return r.salvageCommits(w, head, reason)
-	}
 	s := r.lost(w, head)
 	base, now := r.commits[head].tree, r.commits[r.branches[w.branch]].tree
 	for stage, files := range w.stages() {
@@ -155,7 +151,11 @@ func (r *Repository) strays(w *Workspace, head string) []string {
 	refs := r.refs()
 	refs["refs/heads/"+w.branch] = head
 	safe := r.reach(slices.Collect(maps.Values(refs))...)
-	lost := r.reach(append(w.log, r.branches[w.branch])...)
+	leads := append(slices.Clone(w.log), r.branches[w.branch])
+	if w.hold != nil {
+		leads = append(leads, w.hold.theirs)
+	}
+	lost := r.reach(leads...)
 	maps.DeleteFunc(lost, func(id string, _ bool) bool { return safe[id] })
 	tips := maps.Clone(lost)
 	for id := range lost {
