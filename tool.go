@@ -15,7 +15,11 @@ import (
 )
 
 // A World is what a tool's handler or a recorded function is told of its
-// surroundings: whose step or call this is, and its checkout.
+// surroundings: whose step or call this is, and its checkout. Its methods
+// WriteFile and Remove change the checkout; programs run in Dir. In a test
+// without agltest.Options.Git the checkout is in memory: WriteFile, Remove and
+// Tree work there as everywhere, and Dir is a path at which nothing can be, so
+// that a program or an os.WriteFile fails there and says so.
 type World = ports.World
 
 // A Tool is something an agent may call: a typed Go function that runs in this

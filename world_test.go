@@ -52,7 +52,7 @@ func (t *turn) write(path, text string) {
 		}
 		return
 	}
-	if err := t.Workspace.(*mem.Workspace).WriteFile(path, []byte(text)); err != nil {
+	if err := t.Workspace.WriteFile(t.ctx, path, []byte(text)); err != nil {
 		panic(err)
 	}
 }

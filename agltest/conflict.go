@@ -70,7 +70,7 @@ func (i integrator) Merge(ctx context.Context, ws ports.Workspace, spec ports.Me
 	if c == nil || err != nil || m.Blocked {
 		return m, err
 	}
-	if m.Conflicts, err = i.meet(ws, spec, c, m.Conflicts); err != nil {
+	if m.Conflicts, err = i.meet(ctx, ws, spec, c, m.Conflicts); err != nil {
 		return ports.Merge{}, err
 	}
 	m.Tree = ""
@@ -86,7 +86,7 @@ func (i integrator) Merge(ctx context.Context, ws ports.Workspace, spec ports.Me
 
 // meet writes markers into the files of a conflict, and returns it beside
 // those that there are.
-func (i integrator) meet(ws ports.Workspace, spec ports.MergeSpec, c *conflict, there []ports.ConflictPath) ([]ports.ConflictPath, error) {
+func (i integrator) meet(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, c *conflict, there []ports.ConflictPath) ([]ports.ConflictPath, error) {
 	ours, theirs := i.h.repo.files(i.h.t, spec.Head), i.h.repo.files(i.h.t, spec.Theirs)
 	for _, path := range c.paths {
 		if slices.ContainsFunc(there, func(p ports.ConflictPath) bool { return p.Path == path }) {
@@ -99,7 +99,7 @@ func (i integrator) meet(ws ports.Workspace, spec ports.MergeSpec, c *conflict, 
 			return nil, ports.Invalid.Errorf("", "a scripted conflict is about %s, which neither side has", path)
 		}
 		text := "<<<<<<< HEAD\n" + lines(our) + "=======\n" + lines(their) + ">>>>>>> " + spec.Branch + "\n"
-		if err := i.h.repo.write(ws, path, text); err != nil {
+		if err := ws.WriteFile(ctx, path, []byte(text)); err != nil {
 			return nil, fmt.Errorf("write a conflict into %s: %w", path, err)
 		}
 		there = append(there, ports.ConflictPath{Path: path, Kind: ports.ConflictContent})

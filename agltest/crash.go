@@ -20,8 +20,9 @@ import (
 // change: each write of the store, effect in the repository, start and end of
 // an agent, file that an agent writes, lock, gate. Then, for each point, a
 // harness of its own runs the job, dies there (from then on every port refuses
-// and changes nothing), and a fresh engine resumes. A second pass also loses
-// what was not synced, as a power cut does.
+// and changes nothing), and a fresh engine resumes. Two more passes also lose
+// what was not synced, as a power cut does, with and without the notes of the
+// store that nobody synced.
 //
 // Each time, the run must end as it did undisturbed: with the same error, the
 // same tree and commits, the same records in each namespace, none of them
@@ -32,7 +33,7 @@ import (
 // when the workflow returns.
 //
 // build makes a harness with its scripts; these must do the same each time.
-// Over real git only what git sees is tried, and not the second pass.
+// Over real git only what git sees is tried, and only the first pass.
 func CrashEverywhere(t *testing.T, build func(t *testing.T) *Harness, job agl.Job, def agl.Definition) {
 	t.Helper()
 	if child() != nil {
@@ -53,7 +54,7 @@ func CrashEverywhere(t *testing.T, build func(t *testing.T) *Harness, job agl.Jo
 			for _, p := range pass.points {
 				t.Run(strings.ReplaceAll(p.String(), "/", "."), func(t *testing.T) {
 					t.Parallel()
-					bubble(t, build, func(h *Harness, _ func() *Harness) { proof.crash(h, p, pass.powerCut) })
+					bubble(t, build, func(h *Harness, _ func() *Harness) { proof.crash(h, p, pass.death) })
 				})
 			}
 		})
@@ -133,6 +134,7 @@ func surveyTwice(h *Harness, again func() *Harness, job agl.Job, def agl.Definit
 // survey runs the job undisturbed.
 func survey(h *Harness, job agl.Job, def agl.Definition) (*proof, error) {
 	h.t.Helper()
+	h.uncounted = true
 	err := h.Start(job)
 	if len(h.store.Documents(h.Label, "run.json")) == 0 {
 		return nil, fmt.Errorf("the run did not start: %w", err)
@@ -175,16 +177,25 @@ func (h *Harness) outcome(err error) outcome {
 	return o
 }
 
+// A death is a way to die.
+type death int
+
+const (
+	killed   death = iota
+	powerCut       // what was not synced is lost
+	spared         // and notes happen to be on the disk, though the files they are about are lost
+)
+
 // A pass is a way to die, and where.
 type pass struct {
-	name     string
-	powerCut bool
-	points   []point
+	name   string
+	death  death
+	points []point
 }
 
 func (p *proof) passes() []pass {
 	if !p.git {
-		return []pass{{"crash", false, p.points}, {"power cut", true, p.points}}
+		return []pass{{"crash", killed, p.points}, {"power cut", powerCut, p.points}, {"power cut, notes spared", spared, p.points}}
 	}
 	var seen []point
 	for _, point := range p.points {
@@ -194,12 +205,13 @@ func (p *proof) passes() []pass {
 			seen = append(seen, point)
 		}
 	}
-	return []pass{{"crash", false, seen}}
+	return []pass{{"crash", killed, seen}}
 }
 
 // crash runs the job in h, lets the process die at a point, and resumes.
-func (p *proof) crash(h *Harness, at point, powerCut bool) {
+func (p *proof) crash(h *Harness, at point, d death) {
 	h.t.Helper()
+	h.uncounted = true
 	h.CrashAt(at.String())
 	err := h.Start(p.job)
 	if !errors.Is(err, ErrCrashed) {
@@ -208,8 +220,12 @@ func (p *proof) crash(h *Harness, at point, powerCut bool) {
 	h.mu.Lock()
 	first := h.lives[0]
 	h.mu.Unlock()
-	if powerCut {
+	switch d {
+	case powerCut:
 		h.store.PowerCut()
+		h.repo.powerCut()
+	case spared:
+		h.store.Reboot()
 		h.repo.powerCut()
 	}
 	if len(h.store.Documents(h.Label, "run.json")) == 0 {
@@ -238,7 +254,7 @@ func (p *proof) crash(h *Harness, at point, powerCut bool) {
 	if err := h.reachable(); err != nil {
 		fail("%v", err)
 	}
-	for _, again := range h.boughtTwice(first, powerCut) {
+	for _, again := range h.boughtTwice(first, d) {
 		fail("%s", again)
 	}
 }
@@ -247,7 +263,7 @@ func (p *proof) crash(h *Harness, at point, powerCut bool) {
 // the first process explains: it may have died in their step, before anything
 // was done with what they had come to. A power cut loses all that was done
 // before the record.
-func (h *Harness) boughtTwice(first *life, powerCut bool) []string {
+func (h *Harness) boughtTwice(first *life, d death) []string {
 	var wrong []string
 	passed := first.passed()
 	h.mu.Lock()
@@ -267,7 +283,7 @@ func (h *Harness) boughtTwice(first *life, powerCut bool) []string {
 			recorded = recorded || p.op == intercept.WriteEntry
 		}
 		bought := more
-		if powerCut {
+		if d != killed {
 			bought = recorded
 		}
 		if !started || bought || s.times > 2 {

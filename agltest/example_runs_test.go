@@ -1,8 +1,12 @@
 package agltest_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"go/format"
+	"io/fs"
+	"strings"
 	"testing"
 	"time"
 
@@ -180,6 +184,53 @@ func Example_unanswered() {
 		})
 		require.ErrorIs(t, h.Start(workflow.With(agl.None{})), agl.Unavailable)
 		require.Empty(t, h.Agents())
+	})
+	// Output:
+}
+
+// gofmt formats the Go files of the checkout. It reads and writes them by World,
+// and so it needs no folder.
+var gofmt = agl.Func("gofmt", func(_ context.Context, w agl.World) (int, error) {
+	formatted := 0
+	err := fs.WalkDir(w.Tree, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		source, err := fs.ReadFile(w.Tree, path)
+		if err != nil {
+			return err
+		}
+		tidy, err := format.Source(source)
+		if err != nil || bytes.Equal(tidy, source) {
+			return err
+		}
+		formatted++
+		return w.WriteFile(path, tidy)
+	})
+	return formatted, err
+}).Commit("gofmt")
+
+var tidy = agl.NewWorkflow(agl.Spec{Name: "tidy", Version: 1, Roles: []agl.Role{implementer}},
+	func(ctx context.Context, run *agl.Run, _ agl.None) error {
+		if err := run.Step(ctx, implementer.Commit("change")); err != nil {
+			return err
+		}
+		return run.Do(ctx, gofmt)
+	})
+
+// A recorded function that changes files, and ends in a commit, is tested as a
+// step is.
+func Example_committingDo() {
+	exampletest.Run(func(t testing.TB) {
+		h := agltest.New(t)
+		agltest.Handle(h, implementer, func(_ context.Context, turn *agltest.Turn) (Patch, error) {
+			turn.WriteFile("main.go", "package   main\n")
+			return Patch{}, nil
+		})
+		require.NoError(t, h.Start(tidy.With(agl.None{})))
+		require.Equal(t, "package main\n", h.Files()["main.go"])
+		require.Equal(t, "gofmt", h.Commits()[1].Message)
+		h.Replay(tidy)
 	})
 	// Output:
 }

@@ -30,7 +30,7 @@ func CrashOneByOne(t testing.TB, build func(t testing.TB) *Harness, job agl.Job,
 	}
 	for _, pass := range proof.passes() {
 		for _, p := range pass.points {
-			proof.crash(build(t), p, pass.powerCut)
+			proof.crash(build(t), p, pass.death)
 		}
 	}
 }

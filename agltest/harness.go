@@ -56,6 +56,9 @@ type Harness struct {
 	crashAt   string   // where the next one dies
 	silenced  bool     // what is left of scripts is nobody's fault
 	over      bool     // the test has ended
+	ends      []end    // what Start and Resume came to
+	which     int      // among the test's harnesses that have started a run, from 1
+	uncounted bool     // it is CrashEverywhere's
 	gate      gate
 	conflicts []*conflict // that landings are to meet
 
@@ -150,13 +153,23 @@ type process struct {
 }
 
 // live runs do with an engine of its own, as a process would.
-func (h *Harness) live(p process, do func(ctx context.Context, e *agl.Engine) error) (*life, error) {
+func (h *Harness) live(p process, do func(ctx context.Context, e *agl.Engine) error) (l *life, err error) {
 	h.t.Helper()
+	if p.goesOn {
+		if err, elsewhere := h.began(); elsewhere {
+			return nil, err
+		}
+		defer func() {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.ends = append(h.ends, endOf(err))
+		}()
+	}
 	ctx := h.Context
 	if ctx == nil || !p.goesOn {
 		ctx = h.t.Context()
 	}
-	l := &life{h: h, replays: p.replays, ctx: ctx}
+	l = &life{h: h, replays: p.replays, ctx: ctx}
 	ctx, l.end = context.WithCancel(ctx)
 	defer l.end()
 	h.mu.Lock()
@@ -170,7 +183,7 @@ func (h *Harness) live(p process, do func(ctx context.Context, e *agl.Engine) er
 	}
 	l.yield = p.yield
 	e := h.engine(l)
-	err := do(schedule.With(ctx, p.yield), e)
+	err = do(schedule.With(ctx, p.yield), e)
 	if closing := e.Close(); err == nil {
 		err = closing
 	}

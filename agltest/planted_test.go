@@ -219,3 +219,48 @@ func flagUpdate() bool {
 	f := flag.Lookup("update")
 	return f != nil && f.Value.String() == "true"
 }
+
+// What a recorded function, or a handler, leaves in the process is not there
+// when another one goes on.
+func TestReplayFindsAGlobalThatARecordedFunctionHasSet(t *testing.T) {
+	t.Parallel()
+	wf := of(func(ctx context.Context, run *agl.Run) error {
+		err := run.Do(ctx, agl.Func("load", func(context.Context, agl.World) (int, error) { loaded = "yes"; return 0, nil }))
+		if err != nil {
+			return err
+		}
+		return run.Step(ctx, reader, agl.In("loaded", loaded))
+	})
+	failures, _ := failing(t, func(t testing.TB) {
+		h := obliging(t)
+		require.NoError(t, h.Start(wf.With(agl.None{})))
+		require.Len(t, h.Agents(), 1)
+		h.Replay(wf)
+	})
+	require.Contains(t, failures, `replay in a new process: _base: 1 recorded, then step reader (#1): input:loaded changed from "yes" to "(empty)"`)
+}
+
+var loaded string
+
+// The run is not started again there, unless the test looks at what only a run
+// that was started can tell.
+func TestReplayComesToTheNewProcessEitherWay(t *testing.T) {
+	t.Parallel()
+	for name, look := range map[string]bool{"the run alone": false, "more": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := 0
+			h := agltest.New(t)
+			agltest.Handle(h, reader, func(context.Context, *agltest.Turn) (findings, error) { asked++; return findings{}, nil })
+			wf := of(func(ctx context.Context, run *agl.Run) error { return run.Step(ctx, reader) })
+			h.CrashAt("_base step reader #1: note the beginning")
+			require.ErrorIs(t, h.Start(wf.With(agl.None{})), agltest.ErrCrashed)
+			require.NoError(t, h.Resume(wf))
+			require.Len(t, h.Journal(), 1)
+			if look {
+				require.Equal(t, 1, asked)
+			}
+			h.Replay(wf)
+		})
+	}
+}

@@ -29,7 +29,7 @@ func (h *Harness) Replay(def agl.Definition) {
 	default:
 		h.t.Fatalf("agltest: Replay wants a run that has ended, and this one is %s", run.State)
 	}
-	nth := ordinal(h.t)
+	nth := count(h.t, &replays)
 	if in := child(); in != nil {
 		in.replay(h, def, nth)
 		return

@@ -2,13 +2,8 @@ package agltest
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
-	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"example.com/agl/adapters/git"
@@ -25,8 +20,6 @@ type repository interface {
 	files(t testing.TB, commit string) map[string]string
 	// log returns the commits from base, without it, to head, the oldest first.
 	log(t testing.TB, base, head string) []Commit
-	write(ws ports.Workspace, path, text string) error
-	remove(ws ports.Workspace, path string) error
 	// powerCut loses what a power cut would.
 	powerCut()
 	// export returns all of it, for restore in another process.
@@ -68,27 +61,6 @@ func (r *memRepository) log(t testing.TB, base, head string) []Commit {
 		log[i] = Commit{ID: c.ID, Message: c.Message, Paths: c.Paths}
 	}
 	return log
-}
-
-func (*memRepository) write(ws ports.Workspace, path, text string) error {
-	return ws.(*mem.Workspace).WriteFile(path, []byte(text))
-}
-
-func (*memRepository) remove(ws ports.Workspace, name string) error {
-	w := ws.(*mem.Workspace)
-	if err := checkInside(name); err != nil {
-		return err
-	}
-	err := fs.WalkDir(w.Tree(), name, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			w.Remove(path)
-		}
-		return err
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 func (r *memRepository) powerCut() { r.PowerCut() }
@@ -146,53 +118,6 @@ func (r *gitRepository) log(_ testing.TB, base, head string) []Commit {
 
 func split(listing string) []string {
 	return strings.FieldsFunc(listing, func(r rune) bool { return r == 0 })
-}
-
-func (r *gitRepository) write(ws ports.Workspace, name, text string) error {
-	file, err := inside(ws, name)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		return err
-	}
-	return os.WriteFile(file, []byte(text), 0o666)
-}
-
-// remove removes the folders that it leaves empty as well, which git does not
-// know and the harness in memory does not have.
-func (r *gitRepository) remove(ws ports.Workspace, name string) error {
-	file, err := inside(ws, name)
-	if err != nil {
-		return err
-	}
-	switch err := os.RemoveAll(file); {
-	case errors.Is(err, syscall.ENOTDIR):
-		return nil // there is nothing below a file
-	case err != nil:
-		return err
-	}
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if os.Remove(filepath.Join(ws.Dir(), filepath.FromSlash(dir))) != nil {
-			break
-		}
-	}
-	return nil
-}
-
-// inside returns where a file of a checkout is.
-func inside(ws ports.Workspace, name string) (string, error) {
-	if err := checkInside(name); err != nil {
-		return "", err
-	}
-	return filepath.Join(ws.Dir(), filepath.FromSlash(name)), nil
-}
-
-func checkInside(name string) error {
-	if !fs.ValidPath(name) || name == "." {
-		return errors.New("it is no path of a file in a checkout")
-	}
-	return nil
 }
 
 // powerCut loses nothing: what a real disk would lose cannot be played here.

@@ -203,7 +203,7 @@ func (h *Harness) turn(ctx context.Context, l *life, task ports.Task, emit func(
 	was.life = l
 	if s.replies > 0 && !interrupted {
 		if s.next == s.replies {
-			return nil, script{}, fmt.Errorf("role %q has %s and is asked for one more; %s", task.Role, count(s.replies, "reply", "replies"), what)
+			return nil, script{}, fmt.Errorf("role %q has %s and is asked for one more; %s", task.Role, plural(s.replies, "reply", "replies"), what)
 		}
 		was.reply = s.next
 		s.next++
@@ -236,7 +236,7 @@ func inputs(task ports.Task) string {
 	return "the inputs " + strings.Join(list, ", ")
 }
 
-func count(n int, one, more string) string {
+func plural(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
 	}

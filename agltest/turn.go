@@ -64,13 +64,13 @@ func (t *Turn) Input(name string, into any) {
 // WriteFile writes a file of the checkout, and makes its folders.
 func (t *Turn) WriteFile(path, text string) {
 	t.h.t.Helper()
-	t.change("write "+path, func() error { return t.h.repo.write(t.task.Workspace, path, text) })
+	t.change("write "+path, func() error { return t.task.Workspace.WriteFile(t.ctx, path, []byte(text)) })
 }
 
 // Remove removes a file of the checkout, or a folder with all that is in it.
 func (t *Turn) Remove(path string) {
 	t.h.t.Helper()
-	t.change("remove "+path, func() error { return t.h.repo.remove(t.task.Workspace, path) })
+	t.change("remove "+path, func() error { return t.task.Workspace.Remove(t.ctx, path) })
 }
 
 func (t *Turn) change(op string, do func() error) {

@@ -3,7 +3,6 @@ package ports
 import (
 	"context"
 	"encoding/json"
-	"io/fs"
 )
 
 // An Agent runs the turns of steps: a vendor's program, an in-process agent,
@@ -138,12 +137,4 @@ func (u Usage) Add(v Usage) Usage {
 		Cost:      u.Cost + v.Cost,
 		Complete:  u.Complete && v.Complete,
 	}
-}
-
-// A World is what a tool's handler or a recorded function is told of its
-// surroundings.
-type World struct {
-	Key  string // whose step or call this is: the same on every attempt, an idempotency key
-	Dir  string // its checkout, absolute; "" where it is in memory
-	Tree fs.FS  // the same, to read
 }

@@ -74,6 +74,15 @@ type Workspace interface {
 	Dir() string
 	// Tree is the checkout's files, to read.
 	Tree() fs.FS
+	// WriteFile writes a file of the checkout, and makes its folders. A name is
+	// elements joined by slashes, as in fs.ValidPath. One that is git's own, or
+	// leads through a symbolic link or a file, is Invalid, and so is a folder's.
+	WriteFile(ctx context.Context, name string, data []byte) error
+	// Remove removes a file of the checkout, a symbolic link, or a folder with
+	// all that is in it, and the folders above that are empty then. Nothing at
+	// that name is no error. Names are those of WriteFile; a folder with a
+	// repository in it is Invalid.
+	Remove(ctx context.Context, name string) error
 
 	// Guard returns what could make git run programs or look elsewhere, as it
 	// is now, in a form of the implementation's own. It is taken before an

@@ -1,6 +1,7 @@
 package aglvet
 
 import (
+	"go/token"
 	"go/types"
 
 	"golang.org/x/tools/go/ssa"
@@ -59,18 +60,60 @@ func (s *stepping) errorIsRead(call *ssa.Call) bool {
 	return false
 }
 
-// isUsed says that v goes anywhere but into conversions that go nowhere.
-func isUsed(v ssa.Value) bool {
+// isUsed says that v goes anywhere but into conversions, and into variables and
+// literals of slices, maps and structs, that go nowhere.
+func isUsed(v ssa.Value) bool { return goes(v, make(map[ssa.Value]bool)) }
+
+func goes(v ssa.Value, seen map[ssa.Value]bool) bool {
+	if seen[v] {
+		return false // it goes around
+	}
+	seen[v] = true
 	for _, instr := range *v.Referrers() {
 		switch instr := instr.(type) {
 		case *ssa.DebugRef:
-		case *ssa.MakeInterface, *ssa.ChangeInterface, *ssa.ChangeType:
-			if isUsed(instr.(ssa.Value)) {
-				return true
+			continue
+		case *ssa.MakeInterface, *ssa.ChangeInterface, *ssa.ChangeType, *ssa.Phi, *ssa.Slice, *ssa.FieldAddr, *ssa.IndexAddr:
+			if !goes(instr.(ssa.Value), seen) {
+				continue
 			}
+		case *ssa.UnOp:
+			if instr.Op == token.MUL && !goes(instr, seen) {
+				continue
+			}
+		case *ssa.Store:
+			if instr.Addr == v || !goesIn(instr.Addr, seen) {
+				continue
+			}
+		case *ssa.MapUpdate:
+			if instr.Map == v || !goesIn(instr.Map, seen) {
+				continue
+			}
+		case *ssa.Call:
+			if b, ok := instr.Call.Value.(*ssa.Builtin); ok && b.Name() == "append" && !goes(instr, seen) {
+				continue
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// goesIn says that the variable or literal which addr is a part of goes anywhere,
+// or is not of this function.
+func goesIn(addr ssa.Value, seen map[ssa.Value]bool) bool {
+	for {
+		switch a := addr.(type) {
+		case *ssa.FieldAddr:
+			addr = a.X
+		case *ssa.IndexAddr:
+			addr = a.X
+		case *ssa.Slice:
+			addr = a.X
+		case *ssa.Alloc, *ssa.MakeMap, *ssa.MakeSlice:
+			return goes(a, seen)
 		default:
 			return true
 		}
 	}
-	return false
 }

@@ -20,6 +20,7 @@ type funcFact struct {
 	Effects []effect // what it does when it is called
 	Records []int    // parameters, functions all, that it calls inside recorded functions only
 	Steps   []param  // parameters whose Run it steps
+	Writes  []int    // parameters that it writes through; a receiver counts too
 	Waits   bool     // it waits for goroutines
 }
 

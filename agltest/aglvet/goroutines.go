@@ -52,6 +52,9 @@ func (s *stepping) beside(fn *ssa.Function, launch ssa.Instruction, at place) ss
 			if s.isWait(instr) {
 				return nil
 			}
+			if _, ok := instr.(*ssa.RunDefers); ok {
+				return s.deferredBeside(fn, launch, at)
+			}
 			if ret, ok := instr.(*ssa.Return); ok && goesOn(fn, ret) && !seen[fn.Blocks[0]] {
 				seen[fn.Blocks[0]] = true
 				return from(fn.Blocks[0], fn.Blocks[0].Instrs)
@@ -70,6 +73,38 @@ func (s *stepping) beside(fn *ssa.Function, launch ssa.Instruction, at place) ss
 	}
 	block := launch.Block()
 	return from(block, block.Instrs[slices.Index(block.Instrs, launch)+1:])
+}
+
+// deferredBeside is the same for what fn deferred on a path with launch: the
+// last comes first.
+func (s *stepping) deferredBeside(fn *ssa.Function, launch ssa.Instruction, at place) ssa.Instruction {
+	for _, instr := range slices.Backward(slices.Collect(instructions(fn))) {
+		d, ok := instr.(*ssa.Defer)
+		if !ok || d == launch || !reaches(d.Block(), launch.Block()) && !reaches(launch.Block(), d.Block()) {
+			continue
+		}
+		if s.waitsIn(d.Common()) {
+			return nil
+		}
+		if slices.ContainsFunc(s.uses(d), func(u use) bool { return u.at == at }) {
+			return d
+		}
+	}
+	return nil
+}
+
+func reaches(from, to *ssa.BasicBlock) bool {
+	seen := make(map[*ssa.BasicBlock]bool)
+	for todo := []*ssa.BasicBlock{from}; len(todo) > 0; todo = todo[1:] {
+		if todo[0] == to {
+			return true
+		}
+		if !seen[todo[0]] {
+			seen[todo[0]] = true
+			todo = append(todo, todo[0].Succs...)
+		}
+	}
+	return false
 }
 
 // goesOn says that fn is the body of a loop over an iterator and ret asks for
@@ -101,91 +136,35 @@ func (s *stepping) isWait(instr ssa.Instruction) bool {
 	case *ssa.Select:
 		return true
 	case *ssa.Call:
-		call := instr.Common()
-		if call.IsInvoke() {
-			return call.Method.Name() == "Wait"
-		}
-		if _, ok := call.Value.(*ssa.Builtin); ok {
-			return false
-		}
-		fn, _ := s.function(call.Value)
-		obj := object(fn)
-		switch {
-		case fn != nil && s.waits[fn], obj != nil && (obj.Name() == "Wait" || s.known(obj).Waits):
-			return true
-		case obj != nil && obj.Signature().Recv() != nil && obj.Pkg() != nil && obj.Pkg() != s.pass.Pkg:
-			return false // group.Go, group.Add, …
-		}
-		return slices.ContainsFunc(call.Args, func(arg ssa.Value) bool {
-			t := arg.Type()
-			if p, ok := t.Underlying().(*types.Pointer); ok {
-				t = p.Elem()
-			}
-			_, channel := t.Underlying().(*types.Chan)
-			return channel || isNamed(t, "sync", "WaitGroup") || isNamed(t, "golang.org/x/sync/errgroup", "Group")
-		})
+		return s.waitsIn(instr.Common())
 	}
 	return false
 }
 
-// reportMapOrder reports verbs in the order of a map, on a Run from outside of
-// the loop. A worktree for each key is fine: its records are its own.
-func (s *stepping) reportMapOrder() {
-	type loop struct {
-		stmt *ast.RangeStmt
-		told map[place]bool
+// waitsIn is the same for a call.
+func (s *stepping) waitsIn(call *ssa.CallCommon) bool {
+	if call.IsInvoke() {
+		return call.Method.Name() == "Wait"
 	}
-	var loops []loop
-	for _, file := range s.pass.Files {
-		ast.Inspect(file, func(n ast.Node) bool {
-			if stmt, ok := n.(*ast.RangeStmt); ok && s.isMapOrdered(stmt.X) {
-				loops = append(loops, loop{stmt, make(map[place]bool)})
-			}
-			return true
-		})
-	}
-	within := func(l loop, pos token.Pos) bool { return l.stmt.Body.Pos() <= pos && pos < l.stmt.Body.End() }
-	for _, fn := range s.fns {
-		for instr := range instructions(fn) {
-			for _, u := range s.uses(instr) {
-				for _, l := range loops {
-					if within(l, instr.Pos()) && !within(l, position(u.at.root)) && !l.told[u.at] {
-						l.told[u.at] = true
-						s.report(s.start(instr), "%s is stepped in the order of a map, which differs each time: range over its sorted keys (slices.Sorted(maps.Keys(m)))", s.describe(u.at))
-					}
-				}
-			}
-		}
-	}
-}
-
-// isMapOrdered says that a range over x has no fixed order.
-func (s *stepping) isMapOrdered(x ast.Expr) bool {
-	t := s.pass.TypesInfo.TypeOf(x)
-	if t == nil {
+	if _, ok := call.Value.(*ssa.Builtin); ok {
 		return false
 	}
-	if _, ok := t.Underlying().(*types.Map); ok {
-		return true
-	}
-	call, ok := ast.Unparen(x).(*ast.CallExpr)
-	if !ok {
-		return false
-	}
-	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	if !ok {
-		return false
-	}
-	fn, ok := s.pass.TypesInfo.Uses[sel.Sel].(*types.Func)
+	fn, _ := s.function(call.Value)
+	obj := object(fn)
 	switch {
-	case !ok || fn.Pkg() == nil:
-		return false
-	case fn.Pkg().Path() == "maps":
-		return slices.Contains([]string{"All", "Keys", "Values"}, fn.Name())
-	case fn.Pkg().Path() == "slices" && fn.Name() == "Collect":
-		return s.isMapOrdered(call.Args[0])
+	case fn != nil && s.waits[fn], obj != nil && (obj.Name() == "Wait" || s.known(obj).Waits):
+		return true
+	case obj != nil && obj.Signature().Recv() != nil && obj.Pkg() != nil && obj.Pkg() != s.pass.Pkg:
+		return false // group.Go, group.Add, …
 	}
-	return false
+	return slices.ContainsFunc(call.Args, func(arg ssa.Value) bool {
+		t := arg.Type()
+		if p, ok := t.Underlying().(*types.Pointer); ok {
+			t = p.Elem()
+		}
+		_, channel := t.Underlying().(*types.Chan)
+		return channel || isNamed(t, "sync", "WaitGroup") || isNamed(t, "golang.org/x/sync/errgroup", "Group")
+	})
 }
 
 // instructions ranges over fn's code.

@@ -17,7 +17,7 @@ import (
 
 // Test fails t with each thing that [Analyzer] finds in packages of the module
 // around the test's directory: those that the patterns of the go command name,
-// by default "./...". It looks at files that are no tests; go vet looks at
+// by default "./...", which is the test's own directory and below. It looks at files that are no tests; go vet looks at
 // those too. A package that does not compile ends the test.
 func Test(t testing.TB, patterns ...string) {
 	t.Helper()

@@ -80,6 +80,17 @@ func TestOnlyTheNamedPackagesAreReported(t *testing.T) {
 	}
 }
 
+// Generic methods, embedded Runs, pointers through pointers, variables that refer
+// to each other: whatever compiles is read to its end.
+func TestOddCodeIsReadToItsEnd(t *testing.T) {
+	t.Parallel()
+	r := failures("testdata/odd")
+	all := strings.Join(r.errors, "\n")
+	if !strings.Contains(all, "variable byInt") || !strings.Contains(all, "goroutine steps e.Run") || r.fatal != "" {
+		t.Errorf("errors:\n%s\nfatal: %q", all, r.fatal)
+	}
+}
+
 func TestAPackageThatCannotBeLoadedEndsTheTest(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -51,12 +51,18 @@ type graph struct {
 	called map[types.Object]bool
 	// decls has the declaration of each function, for its parameters.
 	decls map[types.Object]*ast.FuncDecl
+	// status are the local variables whose values are made of run.Status().
+	status map[*types.Var]bool
 }
 
 // purity reports what a workflow function does that a resume would see
 // differently, and fills the facts for importers.
 func (v *vet) purity() {
-	g := &graph{vet: v, assigned: v.assigned(), called: make(map[types.Object]bool), decls: make(map[types.Object]*ast.FuncDecl)}
+	g := &graph{
+		vet: v, assigned: v.assigned(), called: make(map[types.Object]bool), decls: make(map[types.Object]*ast.FuncDecl),
+		status: make(map[*types.Var]bool),
+	}
+	g.statusVariables()
 	for _, file := range v.pass.Files {
 		for _, decl := range file.Decls {
 			if decl, ok := decl.(*ast.FuncDecl); ok && decl.Body != nil {
@@ -146,6 +152,7 @@ func (g *graph) node(obj types.Object, name string, root bool) *node {
 func (g *graph) walk(n *node, syntax ast.Node) {
 	info := g.pass.TypesInfo
 	ast.Inspect(syntax, func(x ast.Node) bool {
+		g.decides(n, x)
 		switch x := x.(type) {
 		case *ast.FuncLit:
 			t := info.TypeOf(x).(*types.Signature)

@@ -84,6 +84,7 @@ func (v *vet) steps() {
 		s.export(fn)
 	}
 	s.reportMapOrder()
+	s.reportSelectOrder()
 }
 
 // buildSSA returns every function of the package, with the literals in it. It
@@ -131,7 +132,8 @@ func (s *stepping) summarize(fn *ssa.Function) bool {
 				news = true
 			}
 		}
-		if !s.waits[fn] && s.isWait(instr) {
+		d, deferred := instr.(*ssa.Defer)
+		if !s.waits[fn] && (s.isWait(instr) || deferred && s.waitsIn(d.Common())) {
 			s.waits[fn] = true
 			news = true
 		}

@@ -35,7 +35,7 @@ func (r *Run) Call(ctx context.Context, c *Call) error {
 func (a *attempt) call(ctx context.Context, c *Call) (*ledger.Entry, error) {
 	a.began()
 	value, err := guardPanic(a.x, "", func() (json.RawMessage, error) {
-		return c.Func(ctx, a.world())
+		return c.Func(ctx, a.world(ctx))
 	})
 	if err != nil {
 		return a.fail(ctx, fmt.Errorf("%s: %w", a.verb.op(), err))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"example.com/agl/internal/fingerprint"
@@ -66,8 +67,12 @@ func (l *landing) land(ctx context.Context) (*ledger.Entry, error) {
 	}
 	l.spec = ports.MergeSpec{Head: into, Theirs: r.Before, Branch: l.space.branch, Into: l.parent.branch}
 	l.note = ledger.Note{Landing: r.Landing}
-	if err := l.prepare(ctx, l.parent, l.note); err != nil {
-		return nil, err
+	err = l.enter(ctx, l.parent)
+	if err == nil {
+		err = l.begin(ctx, l.note)
+	}
+	if err != nil {
+		return nil, l.unprepared(ctx, err)
 	}
 	l.note.Key, l.note.Started, l.note.Name, l.note.Guard = r.Key, r.Started, l.verb.op(), l.guard
 	l.began()
@@ -104,18 +109,18 @@ var null = json.RawMessage("null")
 // merge merges, and goes on until the gate has passed or it is given up.
 func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 	x := l.x
-	m, err := x.engine.set.Integrator.Merge(ctx, l.ws, l.spec)
+	m, err := l.tryMerge(ctx)
 	if err != nil {
 		return l.stopped(ctx, err)
 	}
-	message := m.Message
+	var were []ports.ConflictPath // that were in conflict, in any try
 	for n := 1; ; n++ {
 		c, err := l.met(ctx, n, m)
 		if err != nil {
 			return l.stopped(ctx, err)
 		}
 		if c == nil {
-			return l.succeed(ctx, m.Tree, message)
+			return l.succeed(ctx, m)
 		}
 		if m.Blocked {
 			return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), c.gaveUp()))
@@ -141,10 +146,36 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		if err := l.rewrite(ctx, ledger.Merging); err != nil {
 			return l.stopped(ctx, err)
 		}
-		if m, err = x.engine.set.Integrator.Resolve(ctx, l.ws, l.spec, c.Paths); err != nil {
+		were = union(were, c.Paths)
+		if m, err = x.engine.set.Integrator.Resolve(ctx, l.ws, l.spec, were); err != nil {
 			return l.stopped(ctx, err)
 		}
 	}
+}
+
+// tryMerge merges in a checkout that is clean, as it is after all that AGL does
+// there. One that is not is put back first: to look before each landing would
+// cost a third of it.
+func (l *landing) tryMerge(ctx context.Context) (ports.Merge, error) {
+	m, err := l.x.engine.set.Integrator.Merge(ctx, l.ws, l.spec)
+	if !errors.Is(err, ports.Conflicted) {
+		return m, err
+	}
+	if err := l.clean(ctx); err != nil {
+		return m, err
+	}
+	return l.x.engine.set.Integrator.Merge(ctx, l.ws, l.spec)
+}
+
+// union returns the paths of both, each once.
+func union(a, b []ports.ConflictPath) []ports.ConflictPath {
+	all := slices.Clone(a)
+	for _, p := range b {
+		if !slices.ContainsFunc(all, func(other ports.ConflictPath) bool { return other.Path == p.Path }) {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // restoreHold writes back what a person had made of the n-th conflict when the
@@ -262,12 +293,12 @@ func (l *landing) rewrite(ctx context.Context, phase ledger.Phase) error {
 
 // succeed commits the tree that the gate has passed, and moves the parent's
 // branch there. It cannot be cancelled.
-func (l *landing) succeed(ctx context.Context, tree, message string) (*ledger.Entry, error) {
+func (l *landing) succeed(ctx context.Context, m ports.Merge) (*ledger.Entry, error) {
 	x, r := l.x, l.record
 	ctx = context.WithoutCancel(ctx)
 	r.Ended = x.engine.now()
-	c, err := x.engine.set.Integrator.Commit(ctx, l.spec, tree, ports.CommitSpec{
-		Head: l.spec.Head, Message: message, Identity: l.committer, Date: r.Ended,
+	c, err := x.engine.set.Integrator.Commit(ctx, l.spec, m.Tree, ports.CommitSpec{
+		Head: l.spec.Head, Message: m.Message, Identity: l.committer, Date: r.Ended,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("commit %s: %w", l.verb.op(), err)

@@ -150,12 +150,11 @@ func (a *attempt) task(s *Step, report *reporting) ports.Task {
 // tool serves a role's tool to its agent. A call that fails is a refusal that
 // the model reads.
 func (a *attempt) tool(tool *Tool) ports.Tool {
-	world := a.world()
 	return ports.Tool{
 		Name: tool.Name, Doc: tool.Doc, Schema: tool.Schema.JSON(),
 		Call: func(ctx context.Context, args json.RawMessage) ports.ToolResult {
 			text, err := guardPanic(a.x, "tool "+tool.Name, func() (string, error) {
-				return tool.Call(ctx, world, args)
+				return tool.Call(ctx, a.world(ctx), args)
 			})
 			if err != nil {
 				return ports.ToolResult{Text: err.Error(), Rejected: true}

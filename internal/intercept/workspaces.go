@@ -92,6 +92,14 @@ func Unwrap(ws ports.Workspace) ports.Workspace {
 func (w workspace) Dir() string { return w.ws.Dir() }
 func (w workspace) Tree() fs.FS { return w.ws.Tree() }
 
+func (w workspace) WriteFile(ctx context.Context, name string, data []byte) error {
+	return w.i.change(ctx, "write file "+name, func() error { return w.ws.WriteFile(ctx, name, data) })
+}
+
+func (w workspace) Remove(ctx context.Context, name string) error {
+	return w.i.change(ctx, "remove file "+name, func() error { return w.ws.Remove(ctx, name) })
+}
+
 func (w workspace) Guard(ctx context.Context) (json.RawMessage, error) {
 	return ask(ctx, w.i, "guard", func() (json.RawMessage, error) { return w.ws.Guard(ctx) })
 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"example.com/agl/internal/mem"
-	"example.com/agl/ports"
 	"example.com/agl/ports/porttest"
 )
 
@@ -32,13 +31,6 @@ func levers(repo *mem.Repository) porttest.Repository {
 				return nil, err
 			}
 			return list[len(list)-1].Parents, nil
-		},
-		Write: func(ws ports.Workspace, path string, data []byte) error {
-			return ws.(*mem.Workspace).WriteFile(path, data)
-		},
-		Remove: func(ws ports.Workspace, path string) error {
-			ws.(*mem.Workspace).Remove(path)
-			return nil
 		},
 	}
 }

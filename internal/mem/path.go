@@ -15,6 +15,27 @@ import (
 // staged are tracked. What no file system takes is Invalid; what git, or a
 // file system other than this one, takes differently is ErrUnsupported.
 func checkPath(path string, files, staged snapshot) error {
+	if err := checkForm(path); err != nil {
+		return err
+	}
+	if _, ok := files[path]; ok {
+		return nil
+	}
+	for other := range files {
+		if err := beside(path, other); err != nil {
+			return err
+		}
+	}
+	for other := range staged {
+		if err := beside(path, other); errors.Is(err, ErrUnsupported) {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkForm is checkPath for a path alone.
+func checkForm(path string) error {
 	switch {
 	case !utf8.ValidString(path):
 		return unsupported("the path %q is not UTF-8", path)
@@ -29,19 +50,6 @@ func checkPath(path string, files, staged snapshot) error {
 		}
 		if gitOwn(name) || strings.Contains(name, `\`) {
 			return unsupported("the path %q means something to git", path)
-		}
-	}
-	if _, ok := files[path]; ok {
-		return nil
-	}
-	for other := range files {
-		if err := beside(path, other); err != nil {
-			return err
-		}
-	}
-	for other := range staged {
-		if err := beside(path, other); errors.Is(err, ErrUnsupported) {
-			return err
 		}
 	}
 	return nil

@@ -44,8 +44,9 @@ func begin(t *testing.T, repo *mem.Repository, namespace, head string) *line {
 func (l *line) commit(files ...string) string {
 	l.Helper()
 	for i := 0; i < len(files); i += 2 {
-		if l.ws.Remove(files[i]); files[i+1] != "" {
-			require.NoError(l, l.ws.WriteFile(files[i], []byte(files[i+1])))
+		require.NoError(l, l.ws.Remove(l.Context(), files[i]))
+		if files[i+1] != "" {
+			require.NoError(l, l.ws.WriteFile(l.Context(), files[i], []byte(files[i+1])))
 		}
 	}
 	made, err := l.ws.Commit(l.Context(), ports.CommitSpec{
@@ -64,19 +65,19 @@ func newRepository(files map[string]string) *mem.Repository {
 func TestWhatMemoryCannotTellFromGitIsRefused(t *testing.T) {
 	t.Parallel()
 	ws := begin(t, newRepository(map[string]string{"README": "x", "dir/file": "x", "Gone": "x"}), "kid", "").ws
-	ws.Remove("Gone")
+	require.NoError(t, ws.Remove(t.Context(), "Gone"))
 	for _, path := range []string{
 		".gitignore", "deep/.gitattributes", ".gitmodules", ".git", ".git/config", "a/.git/HEAD", ".GIT/config", "a/.Git", "git~1/x",
 		".git /x", ".git./x", ".git:stream", ".g\u200cit/config", ".GITIGNORE", `a\b`, "not \xff UTF-8", strings.Repeat("long/", 300) + "x",
 		"readme", "Dir/other", "dir/FILE", "gone",
 	} {
-		err := ws.WriteFile(path, nil)
+		err := ws.WriteFile(t.Context(), path, nil)
 		require.ErrorIs(t, err, mem.ErrUnsupported, "%q", path)
 		require.ErrorIs(t, err, ports.Invalid)
 		require.ErrorContains(t, err, "use Options.Git")
 	}
 	for _, path := range []string{".github/workflows/ci.yml", ".gitkeep", "git", "a.git/x", "-x", "ü", "a b", "Gone", "x\ny", ".gitignore.md", "con"} {
-		require.NoError(t, ws.WriteFile(path, nil), "%q", path)
+		require.NoError(t, ws.WriteFile(t.Context(), path, nil), "%q", path)
 	}
 }
 
@@ -87,14 +88,14 @@ func TestWhatNoFileSystemTakesIsAnError(t *testing.T) {
 		"", ".", "..", "../x", "/x", "a//b", "a/", "a/./b", "a/../b", "nul\x00", strings.Repeat("x", 256),
 		"dir", "dir/sub", "file/x", "dir/sub/file/x/y",
 	} {
-		err := ws.WriteFile(path, nil)
+		err := ws.WriteFile(t.Context(), path, nil)
 		require.ErrorIs(t, err, ports.Invalid, "%q", path)
 		require.NotErrorIs(t, err, mem.ErrUnsupported, "%q", path)
 	}
-	ws.Remove("dir/sub/file")
-	ws.Remove("file")
-	require.NoError(t, ws.WriteFile("dir", nil), "a folder goes with its last file, as git has it")
-	require.NoError(t, ws.WriteFile("file/x", nil))
+	require.NoError(t, ws.Remove(t.Context(), "dir/sub/file"))
+	require.NoError(t, ws.Remove(t.Context(), "file"))
+	require.NoError(t, ws.WriteFile(t.Context(), "dir", nil), "a folder goes with its last file, as git has it")
+	require.NoError(t, ws.WriteFile(t.Context(), "file/x", nil))
 }
 
 func TestFilesThatCannotBeInARepositoryAreToldByItsCheck(t *testing.T) {
@@ -210,13 +211,13 @@ func TestAPowerCutLosesWhatNoCommitHas(t *testing.T) {
 	t.Parallel()
 	repo := newRepository(map[string]string{"a": "1"})
 	l := begin(t, repo, "kid", "")
-	require.NoError(t, l.ws.WriteFile("a", []byte("salvaged")))
+	require.NoError(t, l.ws.WriteFile(t.Context(), "a", []byte("salvaged")))
 	_, err := l.ws.PutBack(t.Context(), l.head, "before")
 	require.NoError(t, err)
 	made := l.commit("a", "2")
 	require.NoError(t, l.trees.Keep(t.Context(), "kept", made))
-	require.NoError(t, l.ws.WriteFile("a", []byte("lost")))
-	require.NoError(t, l.ws.WriteFile("new", []byte("lost")))
+	require.NoError(t, l.ws.WriteFile(t.Context(), "a", []byte("lost")))
+	require.NoError(t, l.ws.WriteFile(t.Context(), "new", []byte("lost")))
 	tree := l.ws.Tree()
 	repo.PowerCut()
 	changes, err := l.ws.Inspect(t.Context(), made)
@@ -264,12 +265,12 @@ func TestARepositoryIsTheSameAfterItWasExported(t *testing.T) {
 	t.Parallel()
 	repo := newRepository(map[string]string{"a": "1", "bin": "\xff\x00", "empty": ""})
 	l := begin(t, repo, "kid", "")
-	require.NoError(t, l.ws.WriteFile("a", []byte("salvaged")))
+	require.NoError(t, l.ws.WriteFile(t.Context(), "a", []byte("salvaged")))
 	_, err := l.ws.PutBack(t.Context(), l.head, "before — ü")
 	require.NoError(t, err)
 	l.commit("a", "2", "new", "\xff")
 	require.NoError(t, l.trees.Keep(t.Context(), "kept", l.head))
-	require.NoError(t, l.ws.WriteFile("a", []byte("dirty")))
+	require.NoError(t, l.ws.WriteFile(t.Context(), "a", []byte("dirty")))
 	doc, err := repo.Export()
 	require.NoError(t, err)
 	copied, err := mem.ImportRepository(mem.NewClock(), doc)
@@ -282,7 +283,7 @@ func TestARepositoryIsTheSameAfterItWasExported(t *testing.T) {
 	data, err := fs.ReadFile(k.ws.Tree(), "a")
 	require.NoError(t, err)
 	require.Equal(t, "dirty", string(data))
-	require.NoError(t, k.ws.WriteFile("a", []byte("of the copy alone")))
+	require.NoError(t, k.ws.WriteFile(t.Context(), "a", []byte("of the copy alone")))
 	data, err = fs.ReadFile(l.ws.Tree(), "a")
 	require.NoError(t, err)
 	require.Equal(t, "dirty", string(data))
@@ -320,7 +321,7 @@ func TestAClearedCheckoutIsGone(t *testing.T) {
 	l := begin(t, newRepository(map[string]string{"a": "1"}), "kid", "")
 	_, err := l.trees.Clear(t.Context(), map[string]string{l.place.Branch: l.head})
 	require.NoError(t, err)
-	require.ErrorIs(t, l.ws.WriteFile("a", nil), ports.NotFound)
+	require.ErrorIs(t, l.ws.WriteFile(t.Context(), "a", nil), ports.NotFound)
 	_, err = l.ws.PutBack(t.Context(), l.head, "late")
 	require.ErrorIs(t, err, ports.NotFound)
 }

@@ -210,13 +210,20 @@ func (s *Store) Holder(ctx context.Context, label string) (string, error) {
 	return "", nil
 }
 
-// PowerCut drops what was not written durably, as a power cut would, and
-// every lock.
-func (s *Store) PowerCut() {
+// Reboot drops every lock, and begins another epoch. What was not written
+// durably happens to be there.
+func (s *Store) Reboot() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.locked = nil
 	s.cuts++
+}
+
+// PowerCut is a Reboot that loses what was not written durably.
+func (s *Store) PowerCut() {
+	s.Reboot()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for label := range s.runs {
 		s.drop(label, func(_ string, d document) bool { return !d.durable })
 	}

@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strings"
+	"syscall"
 	"testing/fstest"
 
 	"example.com/agl/ports"
 )
 
-// A Workspace is a checkout in memory. Agents write to it by WriteFile and
-// Remove.
+// A Workspace is a checkout in memory.
 type Workspace struct {
 	repo                     *Repository
 	label, namespace, branch string
@@ -40,27 +41,37 @@ func (w *Workspace) set(files snapshot) {
 
 // WriteFile writes a file of the checkout. What cannot be told from git wraps
 // ErrUnsupported.
-func (w *Workspace) WriteFile(path string, data []byte) error {
-	w.repo.mu.Lock()
-	defer w.repo.mu.Unlock()
-	if w.gone {
-		return w.isGone()
-	}
-	if err := checkPath(path, w.files, w.index); err != nil {
+func (w *Workspace) WriteFile(ctx context.Context, name string, data []byte) error {
+	if err := w.enter(ctx); err != nil {
 		return err
 	}
-	w.files[path] = append([]byte{}, data...)
+	defer w.repo.mu.Unlock()
+	if err := checkPath(name, w.files, w.index); err != nil {
+		return err
+	}
+	w.files[name] = append([]byte{}, data...)
 	w.set(w.files)
 	return nil
 }
 
-// Remove removes a file of the checkout, if it is there, and with it the
-// folders that it leaves empty, as git does.
-func (w *Workspace) Remove(path string) {
-	w.repo.mu.Lock()
+// Remove removes a file of the checkout, or all that are in a folder; with
+// them go the folders that are empty then, as git does.
+func (w *Workspace) Remove(ctx context.Context, name string) error {
+	if err := w.enter(ctx); err != nil {
+		return err
+	}
 	defer w.repo.mu.Unlock()
-	delete(w.files, path)
+	if err := checkForm(name); err != nil {
+		return err
+	}
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if _, ok := w.files[dir]; ok {
+			return pathError(name, syscall.ENOTDIR)
+		}
+	}
+	maps.DeleteFunc(w.files, func(file string, _ []byte) bool { return file == name || strings.HasPrefix(file, name+"/") })
 	w.set(w.files)
+	return nil
 }
 
 // Dir is empty: there is no folder.
@@ -80,8 +91,8 @@ func (t tree) now() fstest.MapFS {
 	defer w.repo.mu.Unlock()
 	if w.view == nil {
 		w.view = make(fstest.MapFS, len(w.files))
-		for path, data := range w.files {
-			w.view[path] = &fstest.MapFile{Data: data, Mode: 0o644}
+		for name, data := range w.files {
+			w.view[name] = &fstest.MapFile{Data: data, Mode: 0o644}
 		}
 	}
 	return w.view
@@ -173,7 +184,11 @@ func (w *Workspace) putBack(head, reason string) ports.PutBack {
 	}
 	r := w.repo
 	base := r.commits[head].tree
-	done.Salvage = r.salvageTree(w, head, base, reason)
+	if w.pristine() && w.hold.head == head { // it can be merged again
+		done.Salvage = r.salvageCommits(w, head, reason)
+	} else {
+		done.Salvage = r.salvageTree(w, head, reason)
+	}
 	r.branches[w.branch] = head
 	w.index, w.log, w.hold = base, append(w.log, head), nil
 	w.set(maps.Clone(base))

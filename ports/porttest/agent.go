@@ -66,10 +66,10 @@ type played struct {
 func (p *played) tell(c *check) func(ports.AgentEvent) {
 	return func(e ports.AgentEvent) {
 		if p.busy.Add(1) != 1 {
-			c.Errorf("two goroutines emit at once, one of them %+v", e)
+			c.Errorf("two goroutines emit at once, one of them %+v; want one at a time", e)
 		}
 		if p.over.Load() != 0 {
-			c.Errorf("after Run had returned it emitted %+v", e)
+			c.Errorf("after Run had returned it emitted %+v; want nothing", e)
 		}
 		for range 10 { // give others time to break the rule
 			runtime.Gosched()
@@ -108,7 +108,7 @@ func (o AgentOptions) run(ctx context.Context, c *check, agent ports.Agent, task
 	p.Outcome, p.err = agent.Run(ctx, task, p.tell(c))
 	p.over.Store(1)
 	if p.err == nil && p.Stop != ports.StopCompleted && p.Stop != ports.StopLimit {
-		c.Errorf("a turn ended without an error, and its stop reason is %q", p.Stop)
+		c.Errorf("a turn ended without an error, and its stop reason is %q; want %q or %q", p.Stop, ports.StopCompleted, ports.StopLimit)
 	}
 	return p
 }

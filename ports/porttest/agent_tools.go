@@ -142,7 +142,7 @@ var toolRules = []rule[AgentOptions]{
 			all := make(chan struct{}) // closed when all turns are in their tools
 			boxes := make([]toolbox, turns)
 			c.soon("several turns at once", func() {
-				together(turns, func(i int) {
+				c.together(turns, func(i int) {
 					p := o.run(c.Context(), c, agent, o.task(c, boxes[i].tool("ask", func(context.Context, int, json.RawMessage) ports.ToolResult {
 						if inTools.Add(1) == turns {
 							close(all)
@@ -151,7 +151,8 @@ var toolRules = []rule[AgentOptions]{
 						return ports.ToolResult{Text: "yes"}
 					})))
 					if p.err != nil || p.Text != "done" || p.Usage.Tokens() != 11 || len(p.of(ports.AgentText)) == 0 {
-						c.Errorf("turn %d: %+v, %v", i, p.Outcome, p.err)
+						c.Errorf("turn %d: got %+v, error %v, %d texts told; want the text \"done\", 11 tokens, no error, a text told",
+							i, p.Outcome, p.err, len(p.of(ports.AgentText)))
 					}
 				})
 			})

@@ -24,7 +24,7 @@ var turnRules = []rule[AgentOptions]{
 			c.must(err, "asking for capabilities")
 			for i, r := range first.Enforce {
 				if !slices.Contains([]ports.Restriction{ports.NoShell, ports.NoNetwork, ports.NoVCS, ports.NoWrite}, r) || slices.Contains(first.Enforce[:i], r) {
-					c.Errorf("restriction %q is not known, or there twice: %q", r, first.Enforce)
+					c.Errorf("restriction %q is not known, or there twice: %q; want each of ports' own at most once", r, first.Enforce)
 				}
 			}
 			c.must(o.run(c.Context(), c, agent, o.task(c)).err, "running a turn")
@@ -64,7 +64,7 @@ var turnRules = []rule[AgentOptions]{
 			err := agent.Ready(c.Context(), o.Model)
 			c.kind(err, ports.Unavailable, "asking whether it is ready")
 			if err != nil && (len(err.Error()) < 10 || strings.Contains(strings.TrimSpace(err.Error()), "\n")) {
-				c.Errorf("what it says is not a sentence on one line: %q", err)
+				c.Errorf("it says %q; want a sentence on one line", err)
 			}
 			c.kind(o.run(c.Context(), c, agent, o.task(c)).err, ports.Unavailable, "running a turn that cannot start")
 		},
@@ -111,7 +111,7 @@ var turnRules = []rule[AgentOptions]{
 			for _, text := range []string{"reading the code", "half way", "äöü: all done"} {
 				_, after, ok := strings.Cut(rest, text)
 				if !ok {
-					c.Errorf("%q was not told, or not in order: %q", text, told.String())
+					c.Errorf("%q was not told, or not in order; told were %q, want every text in order", text, told.String())
 				}
 				rest = after
 			}
@@ -124,12 +124,12 @@ var turnRules = []rule[AgentOptions]{
 			p := o.play(c, Turn{Acts: []Act{{Usage: ports.Usage{Input: 100, Output: 20}}, {Text: "on"}, {Usage: ports.Usage{Input: 30, Output: 5}}, {Text: "done"}}})
 			same(c, [2]int64{p.Usage.Input, p.Usage.Output}, [2]int64{130, 25}, "input and output tokens of the turn")
 			if !p.Usage.Complete {
-				c.Errorf("the figures do not cover the whole turn: %+v", p.Usage)
+				c.Errorf("the usage is %+v; want Complete, as every figure of the turn was given", p.Usage)
 			}
 			var last ports.Usage
 			for _, e := range p.of(ports.AgentUsage) {
 				if e.Usage.Input < last.Input || e.Usage.Output < last.Output || e.Usage.Input > 130 || e.Usage.Output > 25 {
-					c.Errorf("told %+v after %+v, of %+v", e.Usage, last, p.Usage)
+					c.Errorf("told was %+v after %+v, of %+v in all; want sums that do not fall", e.Usage, last, p.Usage)
 				}
 				last = e.Usage
 			}
@@ -160,7 +160,7 @@ var turnRules = []rule[AgentOptions]{
 			}}, box.tool("ask", answered("first\nsecond\x1b[31m\r\n")))
 			for _, e := range p.of(ports.AgentActivity) {
 				if e.Text != ports.Printable(e.Text) || e.Text == "" {
-					c.Errorf("an activity is %q", e.Text)
+					c.Errorf("an activity is %q; want one line without control characters", e.Text)
 				}
 			}
 		},
@@ -224,7 +224,7 @@ var turnRules = []rule[AgentOptions]{
 				c.must(o.run(c.Context(), c, agent, task).err, "running a turn")
 				mu.Lock()
 				if all := strings.Join(heard, "\n"); !strings.Contains(all, strings.TrimSpace(prompt)) {
-					c.Errorf("the prompt %s reached the model as %s", excerpt(prompt), excerpt(all))
+					c.Errorf("the prompt reached the model as %s; want it to hold %s", excerpt(all), excerpt(prompt))
 				}
 				mu.Unlock()
 			}
@@ -263,7 +263,7 @@ func (o AgentOptions) cancel(c *check, how string) {
 			select {
 			case <-inTool.Done():
 			case <-c.Context().Done():
-				c.Errorf("the context of a tool's call does not end with the turn's")
+				c.told("the context of a tool's call does not end with the turn's; want it cancelled")
 			}
 		}
 		return ports.ToolResult{Text: "yes"}
@@ -284,6 +284,6 @@ func (o AgentOptions) cancel(c *check, how string) {
 		}
 	})
 	if n := len(box.called()); how == "before it starts" && n > 0 {
-		c.Errorf("a turn that was cancelled before it started called %d tools", n)
+		c.Errorf("a turn that was cancelled before it started called %d tools; want none", n)
 	}
 }

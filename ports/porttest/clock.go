@@ -45,7 +45,7 @@ var clockRules = []rule[clock]{
 			for last, n := clk.Now(), 0; n < 2000; n++ {
 				now := clk.Now()
 				if now.Before(last) {
-					c.Fatalf("%v is before %v", now, last)
+					c.Fatalf("%v was read after %v; want it not before", now, last)
 				}
 				last = now
 			}
@@ -57,12 +57,12 @@ var clockRules = []rule[clock]{
 		func(c *check, clk clock) {
 			readings := make(chan time.Time, 1)
 			readings <- clk.Now()
-			together(8, func(int) {
+			c.together(8, func(int) {
 				for range 200 {
 					last := <-readings
 					now := clk.Now()
 					if now.Before(last) {
-						c.Errorf("%v is before %v", now, last)
+						c.Errorf("%v was read after %v; want it not before", now, last)
 					}
 					readings <- now
 					_ = clk.Now() // as others do
@@ -78,7 +78,8 @@ var clockRules = []rule[clock]{
 			if clk.opts.Advance == nil {
 				for !clk.Now().After(first) {
 					if c.Context().Err() != nil {
-						c.Fatalf("it stands still at %v", first)
+						c.told("it stands still at %v; want a later time", first)
+						c.FailNow()
 					}
 					runtime.Gosched()
 				}
@@ -86,7 +87,7 @@ var clockRules = []rule[clock]{
 			}
 			clk.opts.Advance(c, clk.Clock, time.Hour)
 			if passed := clk.Now().Sub(first); passed < time.Hour || passed > time.Hour+time.Minute {
-				c.Errorf("it was moved by an hour, and %v have passed", passed)
+				c.Errorf("it was moved by an hour, and %v have passed; want an hour", passed)
 			}
 		},
 	},
@@ -96,14 +97,14 @@ var clockRules = []rule[clock]{
 		func(c *check, clk clock) {
 			now := clk.Now()
 			if now.IsZero() {
-				c.Errorf("the time is zero, which stands for none")
+				c.Errorf("the time is zero, which stands for none; want an instant")
 			}
 			doc, err := json.Marshal(now)
 			c.must(err, "writing it")
 			var read time.Time
 			c.must(json.Unmarshal(doc, &read), "reading it")
 			if !read.Equal(now) {
-				c.Errorf("%v was read as %v", now, read)
+				c.Errorf("it was written, and read as %v; want %v", read, now)
 			}
 		},
 	},
@@ -115,7 +116,7 @@ var clockRules = []rule[clock]{
 			before := time.Now()
 			now := clk.Now()
 			if after := time.Now(); now.Before(before) || now.After(after) {
-				c.Errorf("it is %v, between %v and %v", now, before, after)
+				c.Errorf("it is %v; want it between %v and %v", now, before, after)
 			}
 		},
 	},

@@ -85,7 +85,7 @@ var historyRules = []rule[*site]{{
 			got, err := s.History.Contains(c.Context(), tc.ancestor, tc.descendant)
 			c.must(err, "asking whether a commit contains another")
 			if got != tc.want {
-				c.Errorf("%s contains %s: %v", tc.descendant, tc.ancestor, got)
+				c.Errorf("%s contains %s: got %v, want %v", tc.descendant, tc.ancestor, got, tc.want)
 			}
 		}
 	},
@@ -117,7 +117,7 @@ var historyRules = []rule[*site]{{
 			tree, err := s.History.Tree(c.Context(), head)
 			c.must(err, "asking for a tree")
 			if twin, ok := trees[tree]; ok && i != 2 || i == 2 && twin != 0 || tree == "" {
-				c.Errorf("commit %d has tree %q, as commit %d", i, tree, twin)
+				c.Errorf("commit %d has tree %q, as commit %d; want the same tree for the same files alone", i, tree, twin)
 			}
 			trees[tree] = i
 		}

@@ -26,7 +26,7 @@ func TestBrokenEndingsOfMergesAreFound(t *testing.T) {
 		})},
 		{fault: "settling salvages always", rule: "a resolution is settled", fresh: breakLanding(func(b *brokenIntegrator) {
 			b.settle = func(ctx context.Context, ws ports.Workspace, tree, reason string) (ports.PutBack, error) {
-				if err := memory(ws).WriteFile("scratch", nil); err != nil {
+				if err := memory(ws).WriteFile(context.Background(), "scratch", nil); err != nil {
 					return ports.PutBack{}, err
 				}
 				return b.Integrator.Settle(ctx, ws, tree, reason)
@@ -55,7 +55,7 @@ func TestBrokenEndingsOfMergesAreFound(t *testing.T) {
 		{fault: "a snapshot is what is staged", rule: "a snapshot has the files as they are", fresh: breakLanding(func(b *brokenIntegrator) {
 			b.snapshot = func(ctx context.Context, ws ports.Workspace, spec ports.CommitSpec) (string, error) {
 				files := b.files(ws)
-				memory(ws).Remove("added by hand")
+				memory(ws).Remove(context.Background(), "added by hand")
 				kept, err := b.Integrator.Snapshot(ctx, ws, spec)
 				return kept, errors.Join(err, write(ws, files, "added by hand"))
 			}
@@ -164,7 +164,7 @@ func TestBrokenEndingsOfMergesAreFound(t *testing.T) {
 		})},
 		{fault: "salvages what was landed", rule: "a concluded merge is over", fresh: breakLanding(func(b *brokenIntegrator) {
 			b.conclude = func(ctx context.Context, ws ports.Workspace, commit, reason string) (ports.PutBack, error) {
-				if err := memory(ws).WriteFile("scratch", nil); err != nil {
+				if err := memory(ws).WriteFile(context.Background(), "scratch", nil); err != nil {
 					return ports.PutBack{}, err
 				}
 				return b.Integrator.Conclude(ctx, ws, commit, reason)

@@ -117,7 +117,7 @@ func TestBrokenMergesAreFound(t *testing.T) {
 				m, err := b.Integrator.Merge(ctx, ws, spec)
 				for _, p := range m.Conflicts {
 					if text, ok := b.repo.Files(spec.Head)[p.Path]; ok {
-						err = errors.Join(err, memory(ws).WriteFile(p.Path, []byte(text)))
+						err = errors.Join(err, memory(ws).WriteFile(context.Background(), p.Path, []byte(text)))
 					}
 				}
 				return m, err
@@ -128,7 +128,7 @@ func TestBrokenMergesAreFound(t *testing.T) {
 				m, err := b.Integrator.Merge(ctx, ws, spec)
 				for _, p := range m.Conflicts {
 					if p.Kind == ports.ConflictDeleteModify {
-						memory(ws).Remove(p.Path)
+						memory(ws).Remove(context.Background(), p.Path)
 					}
 				}
 				return m, err
@@ -138,7 +138,7 @@ func TestBrokenMergesAreFound(t *testing.T) {
 			b.merge = func(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec) (ports.Merge, error) {
 				m, err := b.Integrator.Merge(ctx, ws, spec)
 				for _, p := range m.Conflicts {
-					err = errors.Join(err, memory(ws).WriteFile(p.Path, []byte("<<<<<<< HEAD\n\x00ours\n=======\n\x00theirs\n>>>>>>> x\n")))
+					err = errors.Join(err, memory(ws).WriteFile(context.Background(), p.Path, []byte("<<<<<<< HEAD\n\x00ours\n=======\n\x00theirs\n>>>>>>> x\n")))
 				}
 				return m, err
 			}
@@ -304,7 +304,7 @@ func TestBrokenHoldsAreFound(t *testing.T) {
 		{fault: "salvages whatever is not in a commit", rule: "an untouched merge leaves no salvage", fresh: breakHolds(nil, func(w *brokenCheckout) {
 			w.putBack = func(ctx context.Context, head, reason string) (ports.PutBack, error) {
 				if changes, _ := w.Inspect(ctx, head); !changes.Clean(head) {
-					if err := memory(w).WriteFile("touched", nil); err != nil {
+					if err := memory(w).WriteFile(context.Background(), "touched", nil); err != nil {
 						return ports.PutBack{}, err
 					}
 				}
@@ -326,7 +326,7 @@ func TestBrokenResolutionsAreFound(t *testing.T) {
 	find(t, integratorRules(), []broken[*landsite]{
 		{fault: "stages what was in conflict alone", rule: "a resolution is what is in the checkout", fresh: resolve(func(b *brokenIntegrator, ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, were []ports.ConflictPath) (ports.Merge, error) {
 			files := b.files(ws)
-			memory(ws).Remove("added by hand")
+			memory(ws).Remove(context.Background(), "added by hand")
 			m, err := b.Integrator.Resolve(ctx, ws, spec, were)
 			return m, errors.Join(err, write(ws, files, "added by hand"))
 		})},
@@ -338,7 +338,7 @@ func TestBrokenResolutionsAreFound(t *testing.T) {
 		{fault: "takes markers", rule: "markers that are left are conflicts", fresh: resolve(func(b *brokenIntegrator, ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, were []ports.ConflictPath) (ports.Merge, error) {
 			files := b.files(ws)
 			for _, p := range were {
-				memory(ws).Remove(p.Path)
+				memory(ws).Remove(context.Background(), p.Path)
 			}
 			m, err := b.Integrator.Resolve(ctx, ws, spec, were)
 			for _, p := range were {
@@ -407,7 +407,7 @@ func (b *brokenIntegrator) files(ws ports.Workspace) map[string]string {
 // write writes one of files again, if it is among them.
 func write(ws ports.Workspace, files map[string]string, path string) error {
 	if text, ok := files[path]; ok {
-		return memory(ws).WriteFile(path, []byte(text))
+		return memory(ws).WriteFile(context.Background(), path, []byte(text))
 	}
 	return nil
 }

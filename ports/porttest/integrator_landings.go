@@ -78,8 +78,7 @@ var landingRules = []rule[*landsite]{{
 			head := s.change(c, parent, ws, s.base, "a.txt", parent)
 			landings[i] = s.landing(ws, parent, head, kid, s.change(c, kid, s.open(c, kid, s.base), s.base, "a.txt", kid, kid, "x"))
 		}
-		together(n, func(i int) {
-			defer c.recovered()
+		c.together(n, func(i int) {
 			l, in := landings[i], s.Integrator
 			m, err := in.Merge(c.Context(), l.ws, l.spec)
 			if err != nil {
@@ -87,7 +86,7 @@ var landingRules = []rule[*landsite]{{
 				return
 			}
 			same(c, paths(m.Conflicts), []string{"a.txt"}, "the conflicts")
-			if err := s.Write(l.ws, "a.txt", []byte(l.spec.Into)); err != nil {
+			if err := l.ws.WriteFile(c.Context(), "a.txt", []byte(l.spec.Into)); err != nil {
 				c.Errorf("writing: %v", err)
 			}
 			m, err = in.Resolve(c.Context(), l.ws, l.spec, m.Conflicts)

@@ -27,11 +27,6 @@ type Repository struct {
 	// Lock is a run's lock. Nil: one without files.
 	Lock ports.Lock
 
-	// Write writes a file of a checkout, and Remove removes one with the
-	// folders it leaves empty. Nil: in the checkout's Dir.
-	Write  func(ws ports.Workspace, path string, data []byte) error
-	Remove func(ws ports.Workspace, path string) error
-
 	// Reachable reports whether a ref of any kind leads to a commit.
 	Reachable func(commit string) bool
 
@@ -76,12 +71,6 @@ func newSite(t testing.TB, r Repository) *site {
 	if s.Lock == nil {
 		s.Lock = plainLock{}
 	}
-	if s.Write == nil {
-		s.Write = writeInDir
-	}
-	if s.Remove == nil {
-		s.Remove = removeInDir
-	}
 	var err error
 	if s.base, err = r.History.Resolve(t.Context(), r.Trunk); err != nil {
 		t.Fatalf("resolving %s: %v", r.Trunk, err)
@@ -97,7 +86,12 @@ type plainLock struct{}
 func (plainLock) Files() []*os.File { return nil }
 func (plainLock) Release() error    { return nil }
 
-func writeInDir(ws ports.Workspace, path string, data []byte) error {
+// writeFile writes a file as an agent does: in the checkout's folder, if it has
+// one.
+func (s *site) writeFile(c *check, ws ports.Workspace, path string, data []byte) error {
+	if ws.Dir() == "" {
+		return ws.WriteFile(c.Context(), path, data)
+	}
 	file := filepath.Join(ws.Dir(), filepath.FromSlash(path))
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
@@ -105,7 +99,11 @@ func writeInDir(ws ports.Workspace, path string, data []byte) error {
 	return os.WriteFile(file, data, 0o644)
 }
 
-func removeInDir(ws ports.Workspace, path string) error {
+// removeFile removes a file, and the folders that it leaves empty.
+func (s *site) removeFile(c *check, ws ports.Workspace, path string) error {
+	if ws.Dir() == "" {
+		return ws.Remove(c.Context(), path)
+	}
 	file := filepath.Join(ws.Dir(), filepath.FromSlash(path))
 	err := os.Remove(file)
 	for dir := filepath.Dir(file); err == nil && dir != ws.Dir(); dir = filepath.Dir(dir) {
@@ -138,14 +136,14 @@ func (s *site) open(c *check, namespace, head string) ports.Workspace {
 // write writes files of a checkout, or ends the rule.
 func (s *site) write(c *check, ws ports.Workspace, files ...string) {
 	for i := 0; i < len(files); i += 2 {
-		c.must(s.Write(ws, files[i], []byte(files[i+1])), "writing "+files[i])
+		c.must(s.writeFile(c, ws, files[i], []byte(files[i+1])), "writing "+files[i])
 	}
 }
 
 // remove removes files of a checkout, or ends the rule.
 func (s *site) remove(c *check, ws ports.Workspace, paths ...string) {
 	for _, path := range paths {
-		c.must(s.Remove(ws, path), "removing "+path)
+		c.must(s.removeFile(c, ws, path), "removing "+path)
 	}
 }
 
@@ -195,7 +193,7 @@ func (s *site) inspect(c *check, ws ports.Workspace, head string) ports.Changes 
 // clean fails the rule unless a checkout is at head with nothing in it.
 func (s *site) clean(c *check, ws ports.Workspace, head string) {
 	if changes := s.inspect(c, ws, head); !changes.Clean(head) {
-		c.Errorf("the checkout is not clean at %s: %+v", head, changes)
+		c.Errorf("the checkout differs: %+v; want it clean at %s", changes, head)
 	}
 }
 
@@ -271,7 +269,7 @@ func (s *site) salvage(c *check, ws ports.Workspace, head string, files ...strin
 	s.write(c, ws, files...)
 	done := s.putBack(c, ws, head)
 	if done.Salvage == nil {
-		c.Fatalf("nothing was salvaged of a checkout with work in it")
+		c.Fatalf("nothing was salvaged of a checkout with work in it; want a salvage")
 	}
 	return *done.Salvage
 }
@@ -295,7 +293,7 @@ func over(c *check) context.Context {
 func (c *check) isCancelled(err error, doing string) {
 	switch {
 	case err == nil:
-		c.Errorf("%s under a cancelled context: it was done", doing)
+		c.Errorf("%s under a cancelled context: it was done; want context.Canceled", doing)
 	case !errors.Is(err, context.Canceled) || ports.KindOf(err) != "":
 		c.Errorf("%s under a cancelled context: want context.Canceled without a Kind, got kind %q: %v", doing, ports.KindOf(err), err)
 	}

@@ -100,13 +100,15 @@ func (w *brokenTrees) Clear(ctx context.Context, branches map[string]string) (po
 // A brokenCheckout is a good checkout but for the methods that are set.
 type brokenCheckout struct {
 	ports.Workspace
-	trees   *brokenTrees
-	branch  string
-	tree    func() fs.FS
-	inspect func(ctx context.Context, head string) (ports.Changes, error)
-	putBack func(ctx context.Context, head, reason string) (ports.PutBack, error)
-	commit  func(ctx context.Context, spec ports.CommitSpec) (ports.Commit, error)
-	verify  func(ctx context.Context, guard json.RawMessage) error
+	trees     *brokenTrees
+	branch    string
+	tree      func() fs.FS
+	writeFile func(ctx context.Context, name string, data []byte) error
+	remove    func(ctx context.Context, name string) error
+	inspect   func(ctx context.Context, head string) (ports.Changes, error)
+	putBack   func(ctx context.Context, head, reason string) (ports.PutBack, error)
+	commit    func(ctx context.Context, spec ports.CommitSpec) (ports.Commit, error)
+	verify    func(ctx context.Context, guard json.RawMessage) error
 }
 
 func (w *brokenCheckout) Tree() fs.FS {
@@ -114,6 +116,20 @@ func (w *brokenCheckout) Tree() fs.FS {
 		return w.tree()
 	}
 	return w.Workspace.Tree()
+}
+
+func (w *brokenCheckout) WriteFile(ctx context.Context, name string, data []byte) error {
+	if w.writeFile != nil {
+		return w.writeFile(ctx, name, data)
+	}
+	return w.Workspace.WriteFile(ctx, name, data)
+}
+
+func (w *brokenCheckout) Remove(ctx context.Context, name string) error {
+	if w.remove != nil {
+		return w.remove(ctx, name)
+	}
+	return w.Workspace.Remove(ctx, name)
 }
 
 func (w *brokenCheckout) Inspect(ctx context.Context, head string) (ports.Changes, error) {
@@ -156,8 +172,6 @@ func memory(ws ports.Workspace) *mem.Workspace {
 func repositoryInMemory(r *brokenRepo) Repository {
 	return Repository{
 		Workspaces: r, History: r.Repository, Trunk: "main", Reachable: r.Reachable,
-		Write:  func(ws ports.Workspace, path string, data []byte) error { return memory(ws).WriteFile(path, data) },
-		Remove: func(ws ports.Workspace, path string) error { memory(ws).Remove(path); return nil },
 	}
 }
 

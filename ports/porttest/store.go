@@ -64,7 +64,7 @@ func (s *store) write(c *check, label, name, doc string) {
 func (s *store) holds(c *check, label, name, want string) {
 	got, err := s.Read(c.Context(), label, name)
 	if err != nil {
-		c.Errorf("reading %s/%s: %v", label, name, err)
+		c.Errorf("reading %s/%s: got error %v; want %s", label, name, err, excerpt(want))
 	} else if string(got) != want {
 		c.Errorf("%s/%s is %s, want %s", label, name, excerpt(string(got)), excerpt(want))
 	}
@@ -111,14 +111,14 @@ func (s *store) inUse(c *check, label string) {
 	c.soon("locking "+label+", which is held", func() { lock, err = s.Lock(c.Context(), label) })
 	if err == nil {
 		_ = lock.Release()
-		c.Fatalf("the lock of %s was given twice", label)
+		c.Fatalf("the lock of %s was given twice; want an *InUseError", label)
 	}
 	inUse, ok := findInUse(err)
 	switch {
 	case !ok:
 		c.Errorf("locking %s, which is held: want an *InUseError, got %v", label, err)
 	case inUse.Label != label || inUse.Holder == "":
-		c.Errorf("locking %s, which is held: the error does not say which run or who has it: %+v", label, *inUse)
+		c.Errorf("locking %s, which is held: the error does not say which run or who has it: %+v; want its Label %q and a Holder", label, *inUse, label)
 	}
 	c.kind(err, ports.Conflicted, "locking "+label+", which is held")
 }

@@ -148,9 +148,9 @@ var documentRules = []rule[*store]{
 		func(c *check, s *store) {
 			s.write(c, "run", "records/1", "one")
 			if doc, err := s.Read(c.Context(), "run", "records"); err == nil {
-				c.Errorf("reading a folder returned %s", excerpt(string(doc)))
+				c.Errorf("reading a folder returned %s; want an error", excerpt(string(doc)))
 			} else if ports.KindOf(err) == "" {
-				c.Errorf("the error has no kind: %v", err)
+				c.Errorf("the error has no kind; want one: %v", err)
 			}
 		},
 	},
@@ -174,7 +174,7 @@ var documentRules = []rule[*store]{
 			for _, p := range [][2]string{{"run", "x"}, {"run", "y"}, {"run", "a/x"}, {"run-2", "x"}} {
 				path := s.Path(p[0], p[1])
 				if was, ok := paths[path]; ok || path == "" {
-					c.Errorf("the path of %v is %q, as is that of %q", p, path, was)
+					c.Errorf("the path of %v is %q, as is that of %q; want one for each", p, path, was)
 				}
 				paths[path] = fmt.Sprint(p)
 				same(c, s.Path(p[0], p[1]), path, "the path when asked again")
@@ -189,7 +189,7 @@ var documentRules = []rule[*store]{
 			c.must(s.Write(c.Context(), "run", "x", whole(0), ports.Durable), "writing")
 			var written atomic.Bool
 			var reads atomic.Int32
-			together(4, func(i int) {
+			c.together(4, func(i int) {
 				if i == 0 {
 					defer written.Store(true)
 					for n := 0; (n < 60 || reads.Load() < 2000) && !c.Failed() && c.Context().Err() == nil; n++ {
@@ -201,11 +201,11 @@ var documentRules = []rule[*store]{
 					last = written.Load()
 					doc, err := s.Read(c.Context(), "run", "x")
 					if err != nil || len(doc) == 0 || !bytes.Equal(doc, document(doc[0], 700)) {
-						c.Errorf("read %d bytes that nobody wrote, %s (error: %v)", len(doc), excerpt(string(doc)), err)
+						c.Errorf("read %d bytes that nobody wrote, %s (error: %v); want a whole document", len(doc), excerpt(string(doc)), err)
 						return
 					}
 					if names, err := s.Names(c.Context(), "run", ""); err != nil || len(names) != 1 {
-						c.Errorf("while it is written there are the names %q (error: %v)", names, err)
+						c.Errorf("while it is written there are the names %q (error: %v); want the document's alone", names, err)
 						return
 					}
 				}
@@ -217,7 +217,7 @@ var documentRules = []rule[*store]{
 		"Several goroutines may write at once: every document of its own is there, and of one that they share one of theirs.",
 		func(c *check, s *store) {
 			const writers, documents = 8, 12
-			together(writers, func(w int) {
+			c.together(writers, func(w int) {
 				for d := range documents {
 					own := fmt.Sprintf("records/%d-%d", w, d)
 					err := errors.Join(
@@ -225,7 +225,7 @@ var documentRules = []rule[*store]{
 						s.Write(c.Context(), fmt.Sprintf("run-%d", w), "x", []byte(own), ports.Durable),
 						s.Write(c.Context(), "run", "shared", []byte(own), ports.Durable))
 					if err != nil {
-						c.Errorf("writing %s: %v", own, err)
+						c.Errorf("writing %s: got error %v; want none", own, err)
 					}
 				}
 			})
@@ -242,7 +242,7 @@ var documentRules = []rule[*store]{
 			shared, err := s.Read(c.Context(), "run", "shared")
 			c.must(err, "reading what all wrote")
 			if !strings.HasSuffix(string(shared), fmt.Sprintf("-%d", documents-1)) {
-				c.Errorf("what all wrote is %s, which nobody wrote last", excerpt(string(shared)))
+				c.Errorf("what all wrote is %s, which nobody wrote last; want the last document of a writer", excerpt(string(shared)))
 			}
 		},
 	},
@@ -289,7 +289,7 @@ func (s *store) keepsOut(c *check, label, name string) {
 	if err != nil {
 		c.kind(err, ports.Invalid, "writing "+where)
 		if got, err := s.Read(c.Context(), label, name); err == nil {
-			c.Errorf("what was refused is there: %s holds %s", where, excerpt(string(got)))
+			c.Errorf("what was refused is there: %s holds %s; want nothing", where, excerpt(string(got)))
 		}
 		return
 	}

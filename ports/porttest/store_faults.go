@@ -16,12 +16,12 @@ var faultRules = []rule[*store]{
 			s.inUse(c, "run")
 			who, err := s.Holder(c.Context(), "run")
 			if err != nil || who == "" {
-				c.Errorf("another process holds the lock, the holder is %q (error: %v)", who, err)
+				c.Errorf("another process holds the lock, the holder is %q (error: %v); want a few words", who, err)
 			}
 			p.kill()
 			who, err = s.Holder(c.Context(), "run")
 			if err != nil || who != "" {
-				c.Errorf("the process that held the lock has died, the holder is %q (error: %v)", who, err)
+				c.Errorf("the process that held the lock has died, the holder is %q (error: %v); want none", who, err)
 			}
 			s.locked(c, "run")
 		},
@@ -37,7 +37,7 @@ var faultRules = []rule[*store]{
 				doc, err := s.Read(c.Context(), "run", "records/x")
 				c.must(err, "reading what a killed process wrote")
 				if len(doc) == 0 || !bytes.Equal(doc, document(doc[0], 30_000)) {
-					c.Errorf("there are %d bytes that nobody wrote, %s", len(doc), excerpt(string(doc)))
+					c.Errorf("there are %d bytes that nobody wrote, %s; want a whole document", len(doc), excerpt(string(doc)))
 				}
 				s.lists(c, "run", "records", "x")
 			}
@@ -72,7 +72,7 @@ var faultRules = []rule[*store]{
 			after.holds(c, "run", "records/1", "durable")
 			after.lists(c, "run", "records", "1")
 			if e := after.Epoch(); epoch != "" && e == epoch {
-				c.Errorf("the epoch is still %q", e)
+				c.Errorf("the epoch is still %q; want another", e)
 			}
 			if _, err := after.Read(c.Context(), "run-2", "notes/x"); err != nil {
 				after.has(c, "run")

@@ -25,18 +25,18 @@ var lockRules = []rule[*store]{
 		"Of several goroutines that lock a run at once, one has it at a time.",
 		func(c *check, s *store) {
 			var inside, taken atomic.Int32
-			together(8, func(int) {
+			c.together(8, func(int) {
 				for range 50 {
 					lock, err := s.Lock(c.Context(), "run")
 					if err != nil {
 						if _, ok := findInUse(err); !ok {
-							c.Errorf("locking: %v", err)
+							c.Errorf("locking: got error %v; want the lock or an *InUseError", err)
 							return
 						}
 						continue
 					}
 					if inside.Add(1) != 1 {
-						c.Errorf("two have the lock")
+						c.Errorf("two have the lock; want one at a time")
 					}
 					taken.Add(1)
 					for range 50 { // give the others time to get in too
@@ -44,12 +44,12 @@ var lockRules = []rule[*store]{
 					}
 					inside.Add(-1)
 					if err := lock.Release(); err != nil {
-						c.Errorf("releasing: %v", err)
+						c.Errorf("releasing: got error %v; want none", err)
 					}
 				}
 			})
 			if taken.Load() == 0 {
-				c.Errorf("nobody had it")
+				c.Errorf("nobody had it; want each that released it to leave it to the next")
 			}
 			s.locked(c, "run")
 		},
@@ -94,10 +94,10 @@ var lockRules = []rule[*store]{
 				who, err := s.Holder(c.Context(), label)
 				c.must(err, "asking who holds the lock")
 				if (who != "") != want {
-					c.Errorf("the holder of %s is %q; is it held: %v", label, who, want)
+					c.Errorf("the holder of %s is %q; want one: %v", label, who, want)
 				}
 				if ports.Printable(who) != who || len(who) > 200 {
-					c.Errorf("the holder %s is not a few words on one line", excerpt(who))
+					c.Errorf("the holder is %s; want a few words on one line", excerpt(who))
 				}
 			}
 			holder("run", false)
@@ -116,9 +116,9 @@ var lockRules = []rule[*store]{
 		func(c *check, s *store) {
 			for _, f := range s.locked(c, "run").Files() {
 				if f == nil {
-					c.Errorf("one of them is nil")
+					c.Errorf("one of them is nil; want open files")
 				} else if _, err := f.Stat(); errors.Is(err, os.ErrClosed) {
-					c.Errorf("%s is closed", f.Name())
+					c.Errorf("%s is closed; want it open", f.Name())
 				}
 			}
 		},
@@ -133,7 +133,7 @@ var lockRules = []rule[*store]{
 			second.inUse(c, "run")
 			who, err := second.Holder(c.Context(), "run")
 			if err != nil || who == "" {
-				c.Errorf("the holder is %q (error: %v)", who, err)
+				c.Errorf("the holder is %q (error: %v); want a few words", who, err)
 			}
 			c.must(lock.Release(), "releasing")
 			second.locked(c, "run")

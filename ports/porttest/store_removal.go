@@ -112,7 +112,7 @@ var removalRules = []rule[*store]{
 					break
 				}
 				if !errors.Is(err, context.Canceled) {
-					c.Fatalf("a removal that was cut short: %v", err)
+					c.Fatalf("a removal that was cut short: got error %v; want context.Canceled", err)
 				}
 				left := 0
 				for _, name := range others {
@@ -121,7 +121,7 @@ var removalRules = []rule[*store]{
 					}
 				}
 				if _, err := s.Read(c.Context(), "run", "run.json"); err != nil && left > 0 {
-					c.Errorf("a removal that was cut short left %d documents, and not the last: %v", left, err)
+					c.Errorf("a removal that was cut short left %d documents, and not the last; want the last as long as there are others: %v", left, err)
 				}
 				c.must(s.Remove(c.Context(), "run", "run.json"), "repeating it")
 				s.has(c)
@@ -139,10 +139,10 @@ func (s *store) watchRemoval(c *check, others []string) {
 		for _, name := range append(others, "run.json") {
 			c.must(s.Write(c.Context(), label, name, nil, ports.Volatile), "writing")
 		}
-		together(2, func(i int) {
+		c.together(2, func(i int) {
 			if i == 0 {
 				if err := s.Remove(c.Context(), label, "run.json"); err != nil {
-					c.Errorf("removing: %v", err)
+					c.Errorf("removing: got error %v; want none", err)
 				}
 				return
 			}
@@ -152,7 +152,7 @@ func (s *store) watchRemoval(c *check, others []string) {
 				}
 				for _, name := range others {
 					if _, err := s.Read(c.Context(), label, name); err == nil {
-						c.Errorf("the last document is gone and %s is still there", name)
+						c.Errorf("the last document is gone and %s is still there; want it to go last", name)
 					}
 				}
 				return

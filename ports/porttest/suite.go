@@ -7,13 +7,28 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
 
-// patience is how long a rule may take. It is generous: it tells a hang from
-// slowness, and no more.
-const patience = time.Minute
+// A patience is how long the rules of a suite may take. It is generous: it tells
+// a hang from slowness, and no more. Once a rule has hung, the implementation is
+// known to, and the others get less.
+type patience struct {
+	limit, hurried time.Duration
+	hung           atomic.Bool
+}
+
+// now is how long a rule may take that begins now.
+func (p *patience) now() time.Duration {
+	if p.hung.Load() {
+		return p.hurried
+	}
+	return p.limit
+}
+
+const longest = 20 * time.Second
 
 // A rule is one sentence of a port's contract and the check of it.
 type rule[S any] struct {
@@ -22,23 +37,32 @@ type rule[S any] struct {
 	check func(c *check, subject S)
 }
 
-// A check is the testing.TB of one rule. It quotes the rule in each failure,
-// and its Context ends with the rule.
+// A check is the testing.TB of one rule. Its Context ends with the rule.
 type check struct {
 	testing.TB
-	rule string
-	ctx  context.Context
+	ctx context.Context
+	end context.CancelFunc // ends ctx
 
-	mu      sync.Mutex
-	failed  []string
-	skipped string // why the rule was not checked
+	mu       sync.Mutex
+	failed   []string
+	panicked bool
+	hung     bool   // something did not return
+	skipped  string // why the rule was not checked
 }
 
 // Context returns a context that is cancelled when the rule's time is over.
 func (c *check) Context() context.Context { return c.ctx }
 
-// Errorf fails the rule.
+// Errorf fails the rule. When its time is over, or something panicked, what
+// else goes wrong comes of that and is not told.
 func (c *check) Errorf(format string, args ...any) {
+	if c.ctx.Err() == nil {
+		c.told(format, args...)
+	}
+}
+
+// told is Errorf for what says why the rule's time is over.
+func (c *check) told(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.failed = append(c.failed, strings.TrimSpace(fmt.Sprintf(format, args...)))
@@ -50,7 +74,7 @@ func (c *check) Error(args ...any) { c.Errorf("%s", fmt.Sprintln(args...)) }
 // FailNow fails the rule and ends it.
 func (c *check) FailNow() {
 	c.mu.Lock()
-	if len(c.failed) == 0 {
+	if len(c.failed) == 0 && c.ctx.Err() == nil {
 		c.failed = append(c.failed, "it was ended")
 	}
 	c.mu.Unlock()
@@ -79,11 +103,28 @@ func (c *check) Failed() bool {
 	return len(c.failed) > 0
 }
 
-// recovered fails the rule if its goroutine panics. It is to be deferred.
+// recovered fails the rule if its goroutine panics, and ends its context. It
+// is to be deferred in every goroutine that calls the implementation.
 func (c *check) recovered() {
 	if p := recover(); p != nil {
-		c.Errorf("panic: %v\n%s", p, debug.Stack())
+		c.told("panic: %v\n%s", p, debug.Stack())
+		c.mu.Lock()
+		c.panicked = true
+		c.mu.Unlock()
+		c.end()
 	}
+}
+
+// Cleanup calls fn when the rule's test is over.
+func (c *check) Cleanup(fn func()) {
+	c.TB.Cleanup(func() {
+		defer func() {
+			if p := recover(); p != nil {
+				c.TB.Errorf("panic in a cleanup: %v\n%s", p, debug.Stack())
+			}
+		}()
+		fn()
+	})
 }
 
 // needs ends the rule, unchecked, unless the suite's options have what it
@@ -108,56 +149,68 @@ func (c *check) Skipf(format string, args ...any) { c.Skip(fmt.Sprintf(format, a
 // SkipNow ends the rule without having checked it.
 func (c *check) SkipNow() { c.Skip("it was skipped") }
 
-// failures returns how the rule was broken, each quoting it.
-func (c *check) failures() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	quoted := make([]string, len(c.failed))
-	for i, f := range c.failed {
-		quoted[i] = fmt.Sprintf("broken rule: %s\n%s", c.rule, f)
-	}
-	return quoted
-}
-
 // run checks one rule against a fresh subject, for no longer than limit, and
-// returns how it was broken. A check that hangs is left behind.
-func (r rule[S]) run(t testing.TB, fresh func(testing.TB) S, limit time.Duration) []string {
+// returns the failure: the rule and how it was broken; "" if it was not. hung
+// says that something did not return. A check that hangs is left behind.
+func (r rule[S]) run(t testing.TB, fresh func(testing.TB) S, limit time.Duration) (failure string, hung bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	c := &check{TB: t, rule: r.text, ctx: ctx}
+	c := &check{TB: t, ctx: ctx, end: cancel}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		defer c.recovered()
 		r.check(c, fresh(c))
 	}()
+	hangs := false
 	select {
 	case <-done:
 	case <-ctx.Done():
 		// What honours its context is over in a moment.
 		select {
 		case <-done:
-			c.Errorf("it took longer than %v", limit)
-		case <-time.After(limit / 10):
-			c.Errorf("it hangs: it has not returned after %v, nor when its context was cancelled", limit)
+		case <-time.After(max(limit/10, 100*time.Millisecond)):
+			hangs = true
 		}
 	}
-	if failed := c.failures(); len(failed) > 0 || c.skipped == "" {
-		return failed
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	failed := c.failed
+	switch {
+	case c.panicked:
+	case hangs:
+		failed = append([]string{fmt.Sprintf("it hangs: it has not returned after %v, nor when its context was cancelled", limit)}, failed...)
+	case ctx.Err() != nil:
+		failed = append([]string{fmt.Sprintf("it took longer than %v", limit)}, failed...)
 	}
-	t.Skip(c.skipped)
-	return nil
+	if len(failed) > 0 {
+		return "broken rule: " + r.text + "\n" + strings.Join(failed, "\n"), c.hung || !c.panicked && ctx.Err() != nil
+	}
+	if c.skipped != "" {
+		t.Skip(c.skipped)
+	}
+	return "", false
 }
 
 // grade runs every rule of a suite as a parallel subtest of t.
 func grade[S any](t *testing.T, rules []rule[S], fresh func(testing.TB) S) {
 	t.Helper()
+	p := &patience{limit: longest, hurried: 3 * time.Second}
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			for _, f := range r.run(t, fresh, patience) {
-				t.Error(f)
+			if failure := r.graded(t, fresh, p); failure != "" {
+				t.Error(failure)
 			}
 		})
 	}
+}
+
+// graded is run with as much patience as there is.
+func (r rule[S]) graded(t testing.TB, fresh func(testing.TB) S, p *patience) string {
+	failure, hung := r.run(t, fresh, p.now())
+	if hung {
+		p.hung.Store(true)
+	}
+	return failure
 }

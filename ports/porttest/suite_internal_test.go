@@ -37,14 +37,12 @@ func find[S any](t *testing.T, rules []rule[S], rows []broken[S]) {
 			if limit == 0 {
 				limit = 20 * time.Second
 			}
-			failures := rules[i].run(t, b.fresh, limit)
-			for _, f := range failures {
-				if !strings.HasPrefix(f, "broken rule: "+rules[i].text+"\n") {
-					t.Errorf("the failure does not quote the rule: %s", f)
-				}
+			failure, _ := rules[i].run(t, b.fresh, limit)
+			if failure == "" || !strings.Contains(failure, b.says) {
+				t.Errorf("not found, or not in these words: %q; the failure:\n%s", b.says, failure)
 			}
-			if all := strings.Join(failures, "\n"); len(failures) == 0 || !strings.Contains(all, b.says) {
-				t.Errorf("not found, or not in these words: %q; the failures:\n%s", b.says, all)
+			if failure != "" && (!strings.HasPrefix(failure, "broken rule: "+rules[i].text+"\n") || strings.Count(failure, rules[i].text) != 1) {
+				t.Errorf("the failure does not quote the rule, once: %s", failure)
 			}
 		})
 	}
@@ -98,4 +96,61 @@ func TestARuleThatHangsOrPanicsFailsByName(t *testing.T) {
 			rule:  "a rule", says: "no disk",
 		},
 	})
+}
+
+func TestAPanicInAnyGoroutineOfARuleFailsItByName(t *testing.T) {
+	t.Parallel()
+	rules := []rule[func()]{
+		{"at once", "Several may call.", func(c *check, call func()) {
+			others := make(chan struct{})
+			c.together(3, func(i int) {
+				if i > 0 {
+					<-others // which the one that panics was to close
+				}
+				call()
+				close(others)
+			})
+		}},
+		{"soon", "A call returns.", func(c *check, call func()) {
+			c.soon("calling", call)
+			c.Errorf("it went on")
+		}},
+	}
+	fresh := func(testing.TB) func() { return func() { panic("oops") } }
+	for _, r := range rules {
+		failure, hung := r.run(t, fresh, time.Minute)
+		if !strings.HasPrefix(failure, "broken rule: "+r.text+"\npanic: oops\n") || !strings.Contains(failure, "suite_internal_test.go") || hung {
+			t.Errorf("%s: it is told as (hung: %v)\n%s", r.name, hung, failure)
+		}
+		if strings.Contains(failure, "it went on") || strings.Contains(failure, "longer") {
+			t.Errorf("%s: more is told than the panic:\n%s", r.name, failure)
+		}
+	}
+}
+
+func TestWhenTheTimeOfARuleIsOverNothingElseIsTold(t *testing.T) {
+	t.Parallel()
+	r := rule[int]{"a rule", "What is called returns.", func(c *check, _ int) {
+		c.Errorf("before: got 1, want 2")
+		<-c.Context().Done()
+		c.Errorf("there are the names [] (error: %v)", c.Context().Err())
+		c.must(c.Context().Err(), "listing")
+	}}
+	failure, hung := r.run(t, func(testing.TB) int { return 0 }, 20*time.Millisecond)
+	if want := "broken rule: What is called returns.\nit took longer than 20ms\nbefore: got 1, want 2"; failure != want || !hung {
+		t.Errorf("(hung: %v) got\n%s\nwant\n%s", hung, failure, want)
+	}
+}
+
+// The rules are no subtests here: those that fail would fail this one.
+func TestOnceARuleHasHungTheOthersGetLess(t *testing.T) {
+	t.Parallel()
+	p := &patience{limit: 80 * time.Millisecond, hurried: 20 * time.Millisecond}
+	r := rule[int]{"a rule", "What is called returns.", func(c *check, _ int) { <-c.Context().Done() }}
+	for _, limit := range []string{"80ms", "20ms", "20ms"} {
+		failure := r.graded(t, func(testing.TB) int { return 0 }, p)
+		if !strings.Contains(failure, "it took longer than "+limit) {
+			t.Errorf("want a limit of %s: %s", limit, failure)
+		}
+	}
 }

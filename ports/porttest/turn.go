@@ -86,10 +86,10 @@ func (t Turn) Play(ctx context.Context, task ports.Task, emit func(ports.AgentEv
 	return outcome, nil
 }
 
-// call makes the calls of an act. A single one is made by the caller's own
-// goroutine, so that a tool's panic is the caller's.
+// call makes the calls of an act. A tool's panic is the caller's.
 func (t Turn) call(ctx context.Context, task ports.Task, calls []Call) error {
 	results := make([]ports.ToolResult, len(calls))
+	panics := make([]any, len(calls))
 	var group sync.WaitGroup
 	for i, call := range calls {
 		tool := task.Tool(call.Tool)
@@ -100,9 +100,17 @@ func (t Turn) call(ctx context.Context, task ports.Task, calls []Call) error {
 			results[i] = tool.Call(ctx, json.RawMessage(call.Args))
 			continue
 		}
-		group.Go(func() { results[i] = tool.Call(ctx, json.RawMessage(call.Args)) })
+		group.Go(func() {
+			defer func() { panics[i] = recover() }()
+			results[i] = tool.Call(ctx, json.RawMessage(call.Args))
+		})
 	}
 	group.Wait()
+	for _, p := range panics {
+		if p != nil {
+			panic(p)
+		}
+	}
 	for _, result := range results {
 		if t.Result != nil {
 			t.Result(result)

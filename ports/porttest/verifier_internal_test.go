@@ -94,7 +94,7 @@ func TestTheVerifierSuiteFindsWhatIsBroken(t *testing.T) {
 		{fault: "always passes", rule: "a build that fails is a failed verdict", fresh: changed(func(v *ports.Verdict, _ *error) {
 			v.Passed = true
 		})},
-		{fault: "a failure is an error", rule: "a build that fails is a failed verdict", says: "running the gate: exit status 1", fresh: changed(func(v *ports.Verdict, err *error) {
+		{fault: "a failure is an error", rule: "a build that fails is a failed verdict", says: "running the gate: got error exit status 1", fresh: changed(func(v *ports.Verdict, err *error) {
 			if !v.Passed {
 				*err = errors.New("exit status 1")
 			}

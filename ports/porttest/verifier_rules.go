@@ -27,14 +27,14 @@ var verifierRules = []rule[VerifierOptions]{
 			v := o.New(c, Gate{Output: "x", Timeout: 2 * time.Hour})
 			gate := v.Gate()
 			if gate.Command == "" {
-				c.Errorf("the gate has no command")
+				c.Errorf("the gate has no command; want one")
 			}
 			same(c, gate.Timeout, 2*time.Hour, "the gate's time")
 			_, err := v.Verify(c.Context(), ports.VerifyTask{Dir: c.TempDir()})
 			c.must(err, "running the gate")
 			same(c, v.Gate(), gate, "the gate, when asked again")
 			if d := o.New(c, Gate{}).Gate().Timeout; d <= 0 {
-				c.Errorf("a gate that was given no time has %v", d)
+				c.Errorf("a gate that was given no time has %v; want a limit", d)
 			}
 		},
 	},
@@ -44,7 +44,7 @@ var verifierRules = []rule[VerifierOptions]{
 		func(c *check, o VerifierOptions) {
 			for _, gate := range []Gate{{}, {Output: "FAIL error panic\n"}} {
 				if verdict, _ := o.verify(c, gate); !verdict.Passed {
-					c.Errorf("%+v did not pass: %+v", gate, verdict)
+					c.Errorf("%+v: got %+v, want Passed", gate, verdict)
 				}
 			}
 		},
@@ -55,7 +55,7 @@ var verifierRules = []rule[VerifierOptions]{
 		func(c *check, o VerifierOptions) {
 			for _, gate := range []Gate{{Fail: true}, {Fail: true, Output: "ok PASS\n"}} {
 				if verdict, _ := o.verify(c, gate); verdict.Passed {
-					c.Errorf("%+v passed: %+v", gate, verdict)
+					c.Errorf("%+v: got %+v, want not Passed", gate, verdict)
 				}
 			}
 		},
@@ -68,7 +68,7 @@ var verifierRules = []rule[VerifierOptions]{
 			for _, timeout := range []time.Duration{short, 5 * short} { // a busy machine may not have begun in a short time
 				c.soon("running a gate that hangs", func() { verdict, _ = o.verify(c, Gate{Output: "working\n", Hang: true, Timeout: timeout}) })
 				if verdict.Passed || verdict.Note == "" || verdict.Took < timeout {
-					c.Fatalf("a gate that was ended after %v: %+v", timeout, verdict)
+					c.Fatalf("a gate that was ended after %v: got %+v; want it failed, with a note, no earlier", timeout, verdict)
 				}
 				if verdict.Output == "working\n" {
 					return
@@ -96,10 +96,10 @@ var verifierRules = []rule[VerifierOptions]{
 			output := strings.Repeat("a line of output\n", 20_000) + "the end\n"
 			verdict, _ := o.verify(c, Gate{Output: output, Fail: true})
 			if n := len(verdict.Output); n > kept || n < kept-utf8.UTFMax {
-				c.Errorf("%d bytes are kept, of %d", n, len(output))
+				c.Errorf("%d bytes are kept, of %d; want %d", n, len(output), kept)
 			}
 			if !strings.HasSuffix(output, verdict.Output) || verdict.Output == "" {
-				c.Errorf("what is kept is not the end: it begins %s", excerpt(verdict.Output))
+				c.Errorf("what is kept begins %s; want the end of the output", excerpt(verdict.Output))
 			}
 		},
 	},
@@ -110,10 +110,10 @@ var verifierRules = []rule[VerifierOptions]{
 			for _, output := range []string{"\xff\xfe broken \xc3\n", strings.Repeat("\xff", 2*kept), strings.Repeat("€", kept)} {
 				verdict, _ := o.verify(c, Gate{Output: output})
 				if !utf8.ValidString(verdict.Output) || len(verdict.Output) > kept {
-					c.Errorf("the output of %s is %s", excerpt(output), excerpt(verdict.Output))
+					c.Errorf("the output of %s is %s; want valid UTF-8 of at most 64 KiB", excerpt(output), excerpt(verdict.Output))
 				}
 				if verdict.Output == "" {
-					c.Errorf("nothing is left of %s", excerpt(output))
+					c.Errorf("nothing is left of %s; want some of it", excerpt(output))
 				}
 			}
 		},
@@ -131,7 +131,7 @@ var verifierRules = []rule[VerifierOptions]{
 				same(c, verdict.Command, v.Gate().Command, "the command")
 				same(c, verdict.Tree, "", "the tree")
 				if verdict.Took < 0 || verdict.Took > all {
-					c.Errorf("it took %v, of %v", verdict.Took, all)
+					c.Errorf("it took %v; want between 0 and the %v that the call took", verdict.Took, all)
 				}
 			}
 		},
@@ -160,7 +160,7 @@ var verifierRules = []rule[VerifierOptions]{
 						c.Errorf("cancelled %s: want an error that wraps %v and has no kind, got %q: %v", how, want, ports.KindOf(err), err)
 					}
 					if verdict.Passed {
-						c.Errorf("cancelled %s, it passed", how)
+						c.Errorf("cancelled %s, it passed; want no verdict", how)
 					}
 				})
 			}
@@ -175,7 +175,7 @@ var verifierRules = []rule[VerifierOptions]{
 			verdict, err := v.Verify(c.Context(), task)
 			c.kind(err, ports.Unavailable, "running a gate that cannot be started")
 			if verdict.Passed {
-				c.Errorf("it passed: %+v", verdict)
+				c.Errorf("it passed: %+v; want it not to", verdict)
 			}
 		},
 	},
@@ -188,7 +188,7 @@ var verifierRules = []rule[VerifierOptions]{
 			same(c, v.Gate().Command, "", "the command of no gate")
 			verdict, err := v.Verify(c.Context(), ports.VerifyTask{Dir: c.TempDir()})
 			if err == nil || ports.KindOf(err) == "" || verdict.Passed {
-				c.Errorf("no gate was run: %+v, error %v of kind %q", verdict, err, ports.KindOf(err))
+				c.Errorf("no gate was run: got %+v, error %v of kind %q; want an error with a kind", verdict, err, ports.KindOf(err))
 			}
 		},
 	},
@@ -213,14 +213,14 @@ var verifierRules = []rule[VerifierOptions]{
 				gate.PrintEnv = name
 			}
 			v := o.New(c, gate)
-			together(6, func(i int) {
+			c.together(6, func(i int) {
 				which, want := fmt.Sprint("gate ", i), "out\n"
 				if o.Programs {
 					want += which
 				}
 				verdict, err := v.Verify(c.Context(), ports.VerifyTask{Dir: c.TempDir(), Env: []string{name + "=" + which}})
 				if err != nil || !verdict.Passed || strings.TrimSpace(verdict.Output) != strings.TrimSpace(want) {
-					c.Errorf("gate %d: %+v, %v", i, verdict, err)
+					c.Errorf("gate %d: got %+v, error %v; want Passed with the output %q", i, verdict, err, want)
 				}
 			})
 		},
@@ -232,7 +232,7 @@ var verifierRules = []rule[VerifierOptions]{
 			c.needs(o.Programs, "VerifierOptions.Programs")
 			_, task := o.verify(c, Gate{Touch: "touched"})
 			if _, err := os.Stat(filepath.Join(task.Dir, "touched")); err != nil {
-				c.Errorf("the file that the gate made is not in the checkout: %v", err)
+				c.Errorf("the file that the gate made is not in the checkout, want it there: %v", err)
 			}
 		},
 	},
@@ -254,7 +254,7 @@ var verifierRules = []rule[VerifierOptions]{
 			c.needs(o.Programs, "VerifierOptions.Programs")
 			c.soon("running a gate that reads", func() {
 				if verdict, _ := o.verify(c, Gate{ReadAll: true, Output: "done\n"}); !verdict.Passed {
-					c.Errorf("it did not pass: %+v", verdict)
+					c.Errorf("got %+v, want Passed", verdict)
 				}
 			})
 		},

@@ -36,5 +36,5 @@ func (o WorkspacesOptions) subject(t testing.TB) *worksite {
 }
 
 func workspaceRules() []rule[*worksite] {
-	return slices.Concat(openRules, inspectRules, commitRules, putBackRules, salvageRules, branchRules, clearRules, contextRulesOfWorkspaces, guardRules)
+	return slices.Concat(openRules, writeRules, inspectRules, commitRules, putBackRules, salvageRules, branchRules, clearRules, contextRulesOfWorkspaces, guardRules)
 }

@@ -48,10 +48,10 @@ var branchRules = []rule[*worksite]{{
 		s.open(c, ports.Base, s.base)
 		c.kind(s.run.Move(c.Context(), mainBranch, s.base, unknown), ports.NotFound, "moving a branch to a commit that is not there")
 		if err := s.run.Move(c.Context(), mainBranch, s.base, "HEAD"); err == nil {
-			c.Errorf("moving a branch to what is no id: it was done")
+			c.Errorf("moving a branch to what is no id: it was done; want an error")
 		}
 		if err := s.run.Move(c.Context(), place("kid").Branch, "", unknown); err == nil {
-			c.Errorf("making a branch at a commit that is not there: it was done")
+			c.Errorf("making a branch at a commit that is not there: it was done; want an error")
 		}
 		s.branch(c, mainBranch, s.base)
 		s.branch(c, place("kid").Branch, "")
@@ -67,16 +67,16 @@ var branchRules = []rule[*worksite]{{
 			tips = append(tips, s.commit(c, ws, s.base, "a tip").ID)
 		}
 		errs := make([]error, len(tips))
-		together(len(tips), func(i int) { errs[i] = s.run.Move(c.Context(), mainBranch, "", tips[i]) })
+		c.together(len(tips), func(i int) { errs[i] = s.run.Move(c.Context(), mainBranch, "", tips[i]) })
 		at, err := s.Workspaces.Branch(c.Context(), mainBranch)
 		c.must(err, "reading the branch")
 		for i, err := range errs {
 			if (err == nil) != (tips[i] == at) {
-				c.Errorf("the branch is at %s; moving it to %s: %v", at, tips[i], err)
+				c.Errorf("the branch is at %s; moving it to %s: got error %v; want none for the one that won alone", at, tips[i], err)
 			}
 		}
 		if !slices.Contains(tips, at) {
-			c.Errorf("the branch is at %q, which nobody moved it to", at)
+			c.Errorf("the branch is at %q, which nobody moved it to; want one of the commits", at)
 		}
 	},
 }, {
@@ -102,7 +102,7 @@ var branchRules = []rule[*worksite]{{
 		s.write(c, ws, "a.txt", "three\n!")
 		s.commit(c, ws, s.base, "three")
 		if !s.Reachable(one) {
-			c.Errorf("no ref leads to the kept commit")
+			c.Errorf("no ref leads to the kept commit; want one")
 		}
 	},
 }}

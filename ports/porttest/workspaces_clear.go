@@ -33,11 +33,11 @@ var clearRules = []rule[*worksite]{{
 		}
 		for _, dir := range []string{ws.Dir(), kid.Dir()} {
 			if _, err := os.Lstat(dir); dir != "" && err == nil {
-				c.Errorf("%s is still there", dir)
+				c.Errorf("%s is still there; want it gone", dir)
 			}
 		}
 		if s.Reachable != nil && (s.Reachable(kept.ID) || s.Reachable(next)) {
-			c.Errorf("refs still lead to commits of the run")
+			c.Errorf("refs still lead to commits of the run; want none")
 		}
 	},
 }, {
@@ -117,7 +117,7 @@ var clearRules = []rule[*worksite]{{
 		s.branch(c, mainBranch+"0", s.base)
 		s.holds(c, other, with(firstFiles, "new.txt", "work\n"))
 		if there, err := trees.Exists(c.Context(), ports.Base); err != nil || !there {
-			c.Errorf("the checkout of the other run exists: %v, %v", there, err)
+			c.Errorf("the checkout of the other run exists: got %v, error %v; want true", there, err)
 		}
 	},
 }}

@@ -20,7 +20,7 @@ var commitRules = []rule[*worksite]{{
 		files := readAll(c, ws.Tree())
 		made := s.commit(c, ws, s.base, "all of it")
 		if made.Empty || made.ID == s.base {
-			c.Fatalf("it is called empty: %+v", made)
+			c.Fatalf("it is called empty: %+v; want a commit of its own", made)
 		}
 		s.holds(c, ws, files)
 		s.holds(c, s.open(c, "kid", made.ID), files)
@@ -36,7 +36,7 @@ var commitRules = []rule[*worksite]{{
 			ok, err := s.History.Contains(c.Context(), below, second)
 			c.must(err, "looking for the parent")
 			if !ok {
-				c.Errorf("%s is not below the commit %s", below, second)
+				c.Errorf("%s is not below the commit %s; want it there", below, second)
 			}
 		}
 	},
@@ -78,7 +78,7 @@ var commitRules = []rule[*worksite]{{
 		s.write(c, two, "a.txt", "same\n")
 		first, second := s.commit(c, one, s.base, "one"), s.commit(c, two, s.base, "two")
 		if first.Tree != second.Tree || first.ID == second.ID {
-			c.Errorf("two commits of the same files with different messages: %+v and %+v", first, second)
+			c.Errorf("two commits of the same files with different messages: got %+v and %+v; want one tree and two ids", first, second)
 		}
 		tree, err := s.History.Tree(c.Context(), first.ID)
 		c.must(err, "reading its tree")
@@ -97,7 +97,7 @@ var commitRules = []rule[*worksite]{{
 		} {
 			made := s.commit(c, ws, s.base, message)
 			if twin, ok := ids[made.ID]; ok {
-				c.Errorf("messages %q and %q made the same commit", twin, message)
+				c.Errorf("messages %q and %q made the same commit; want another for each", twin, message)
 			}
 			ids[made.ID] = message
 			got, err := s.History.Message(c.Context(), made.ID)
@@ -126,7 +126,7 @@ var commitRules = []rule[*worksite]{{
 			"time zone": func(sp *ports.CommitSpec) { sp.Date = when.UTC() },
 		} {
 			if make(edit) == first {
-				c.Errorf("another %s made the same commit", what)
+				c.Errorf("another %s made the same commit; want another commit", what)
 			}
 		}
 	},
@@ -159,7 +159,7 @@ var commitRules = []rule[*worksite]{{
 		ws := s.open(c, ports.Base, s.base)
 		s.write(c, ws, "a.txt", "changed\n")
 		if made := s.commit(c, ws, s.base, "held"); !s.Reachable(made.ID) {
-			c.Errorf("no ref leads to the commit %s", made.ID)
+			c.Errorf("no ref leads to the commit %s; want one", made.ID)
 		}
 	},
 }, {
@@ -178,11 +178,11 @@ var commitRules = []rule[*worksite]{{
 			ok, err := s.History.Contains(c.Context(), own, made.ID)
 			c.must(err, "looking for the agent's commit")
 			if !ok {
-				c.Errorf("the agent's commit is not below (HEAD detached: %v)", detached)
+				c.Errorf("the agent's commit is not below (HEAD detached: %v); want it there", detached)
 			}
 			s.branch(c, place(name).Branch, s.base)
 			if at := s.inspect(c, ws, s.base); at.Detached || at.Head != s.base {
-				c.Errorf("HEAD is not on the branch at the old head: %+v", at)
+				c.Errorf("the checkout is %+v; want HEAD on the branch at %s", at, s.base)
 			}
 			c.must(s.run.Move(c.Context(), place(name).Branch, s.base, made.ID), "moving the branch")
 			s.clean(c, ws, made.ID)
@@ -200,7 +200,7 @@ var commitRules = []rule[*worksite]{{
 		info, err := os.Stat(filepath.Join(kid.Dir(), "a.txt"))
 		c.must(err, "looking at the file")
 		if info.Mode()&0o100 == 0 {
-			c.Errorf("its mode is %v", info.Mode())
+			c.Errorf("its mode is %v; want it executable", info.Mode())
 		}
 	},
 }, {

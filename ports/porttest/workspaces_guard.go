@@ -24,6 +24,8 @@ var contextRulesOfWorkspaces = []rule[*worksite]{{
 		c.isCancelled(s.run.Keep(ctx, "kept", made), "Keep")
 		_, err = s.run.Clear(ctx, map[string]string{mainBranch: s.base})
 		c.isCancelled(err, "Clear")
+		c.isCancelled(ws.WriteFile(ctx, "a.txt", nil), "WriteFile")
+		c.isCancelled(ws.Remove(ctx, "a.txt"), "Remove")
 		_, err = ws.PutBack(ctx, s.base, "because")
 		c.isCancelled(err, "PutBack")
 		_, err = ws.Commit(ctx, spec(s.base, "cancelled"))
@@ -71,7 +73,7 @@ var guardRules = []rule[*worksite]{{
 		guard, err := ws.Guard(c.Context())
 		c.must(err, "taking a guard")
 		if !json.Valid(guard) {
-			c.Errorf("it is no JSON: %s", guard)
+			c.Errorf("the guard is %s; want JSON", guard)
 		}
 		s.step(c, ports.Base, ws, s.base, "a.txt", "next\n")
 		s.open(c, "kid", s.base)

@@ -90,7 +90,7 @@ var inspectRules = []rule[*worksite]{{
 		s.write(c, ws, "x.log", "noise\n")
 		s.clean(c, ws, next)
 		if made := s.commit(c, ws, next, "nothing"); !made.Empty {
-			c.Errorf("an ignored file was committed")
+			c.Errorf("an ignored file was committed; want no commit")
 		}
 	},
 }}

@@ -251,7 +251,7 @@ func TestBrokenCheckoutsAreFound(t *testing.T) {
 		})},
 		{fault: "commits what was there before", rule: "a commit has everything in the checkout", fresh: breakCheckout(func(w *brokenCheckout) {
 			w.commit = func(ctx context.Context, spec ports.CommitSpec) (ports.Commit, error) {
-				memory(w).Remove("new/b.bin")
+				_ = memory(w).Remove(ctx, "new/b.bin")
 				return w.Workspace.Commit(ctx, spec)
 			}
 		})},
@@ -310,7 +310,7 @@ func TestBrokenCheckoutsAreFound(t *testing.T) {
 		})},
 		{fault: "salvages what is new alone", rule: "a removed file is work too", fresh: breakCheckout(func(w *brokenCheckout) {
 			w.putBack = func(ctx context.Context, head, reason string) (ports.PutBack, error) {
-				if err := memory(w).WriteFile("dir/b.txt", []byte(firstFiles["dir/b.txt"])); err != nil {
+				if err := memory(w).WriteFile(ctx, "dir/b.txt", []byte(firstFiles["dir/b.txt"])); err != nil {
 					return ports.PutBack{}, err
 				}
 				return w.Workspace.PutBack(ctx, head, reason)
@@ -325,7 +325,7 @@ func TestBrokenCheckoutsAreFound(t *testing.T) {
 		})},
 		{fault: "deletes, then looks", rule: "an unknown head puts nothing back", fresh: breakCheckout(func(w *brokenCheckout) {
 			w.putBack = func(ctx context.Context, head, reason string) (ports.PutBack, error) {
-				memory(w).Remove("a.txt")
+				_ = memory(w).Remove(ctx, "a.txt")
 				return w.Workspace.PutBack(ctx, head, reason)
 			}
 		})},
@@ -411,11 +411,21 @@ func TestWhatIsPromisedAndNotDoneIsFound(t *testing.T) {
 		{fault: "knows no ignore rules when putting back", rule: "ignored files stay", fresh: pretend(ignoring)},
 		{fault: "commits a repository in the checkout", rule: "a nested repository is rejected", fresh: pretend(func(o *WorkspacesOptions, r *Repository) {
 			o.Nested = true
-			r.Write = withoutGit(r.Write)
+			writing(r, func(path string) string {
+				if strings.Contains(path, ".git/") { // what makes a folder a repository
+					return ""
+				}
+				return path
+			})
 		})},
 		{fault: "puts a repository back", rule: "nested repositories are moved", fresh: pretend(func(o *WorkspacesOptions, r *Repository) {
 			o.Nested = true
-			r.Write = withoutGit(r.Write)
+			writing(r, func(path string) string {
+				if strings.Contains(path, ".git/") { // what makes a folder a repository
+					return ""
+				}
+				return path
+			})
 		})},
 	})
 }
@@ -436,20 +446,7 @@ func straying(_ *WorkspacesOptions, r *Repository) {
 // effect.
 func ignoring(o *WorkspacesOptions, r *Repository) {
 	o.Ignored = true
-	write := r.Write
-	r.Write = func(ws ports.Workspace, path string, data []byte) error {
-		return write(ws, strings.Replace(path, ".gitignore", "gitignore", 1), data)
-	}
-}
-
-// withoutGit does not write what makes a folder a repository.
-func withoutGit(write func(ports.Workspace, string, []byte) error) func(ports.Workspace, string, []byte) error {
-	return func(ws ports.Workspace, path string, data []byte) error {
-		if strings.Contains(path, ".git/") {
-			return nil
-		}
-		return write(ws, path, data)
-	}
+	writing(r, func(path string) string { return strings.Replace(path, ".gitignore", "gitignore", 1) })
 }
 
 // edited makes checkouts that commit something else than they are told to.
@@ -468,7 +465,7 @@ func everyTime(prefix string) func(testing.TB) *worksite {
 		n := 0
 		w.putBack = func(ctx context.Context, head, reason string) (ports.PutBack, error) {
 			n++
-			if err := memory(w).WriteFile(fmt.Sprint(prefix, n), nil); err != nil {
+			if err := memory(w).WriteFile(ctx, fmt.Sprint(prefix, n), nil); err != nil {
 				return ports.PutBack{}, err
 			}
 			return w.Workspace.PutBack(ctx, head, reason)

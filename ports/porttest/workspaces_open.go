@@ -24,7 +24,7 @@ var openRules = []rule[*worksite]{{
 		s.holds(c, ws, firstFiles)
 		s.clean(c, ws, s.base)
 		if dir := ws.Dir(); dir != "" && !filepath.IsAbs(dir) {
-			c.Errorf("Dir is %q: neither empty nor absolute", dir)
+			c.Errorf("Dir is %q; want it empty or absolute", dir)
 		}
 	},
 }, {
@@ -38,7 +38,7 @@ var openRules = []rule[*worksite]{{
 		want := without(with(firstFiles, "a.txt", "changed\n", "new.txt", "new\n"), "empty")
 		s.holds(c, again, want)
 		if again.Dir() != first.Dir() {
-			c.Errorf("it is at %q now, it was at %q", again.Dir(), first.Dir())
+			c.Errorf("it is at %q now; want %q, as before", again.Dir(), first.Dir())
 		}
 		other, err := s.Workspaces.Attach(c.Context(), run, s.Lock)
 		c.must(err, "attaching again")
@@ -96,7 +96,7 @@ var openRules = []rule[*worksite]{{
 		next := s.step(c, ports.Base, ws, s.base, "a.txt", "next\n")
 		refused := func(err error, doing string) {
 			if err == nil {
-				c.Errorf("%s %s: it was done", doing, s.Trunk)
+				c.Errorf("%s %s: it was done; want an error", doing, s.Trunk)
 			}
 		}
 		refused(s.run.Move(c.Context(), s.Trunk, s.base, next), "moving")
@@ -119,7 +119,7 @@ var openRules = []rule[*worksite]{{
 		want := without(with(firstFiles, "a.txt", "later\n", "new/er.txt", "new\n"), "empty")
 		same(c, readAll(c, tree), want, "the files of a tree taken before they were written")
 		if err := fstest.TestFS(tree, "a.txt", "dir/sub/c.bin", "new/er.txt"); err != nil {
-			c.Errorf("it is no proper file system: %v", err)
+			c.Errorf("it is no file system as fstest.TestFS wants it: %v", err)
 		}
 		s.putBack(c, ws, s.base)
 		same(c, readAll(c, tree), firstFiles, "the files of a tree taken before they were put back")
@@ -137,7 +137,7 @@ var openRules = []rule[*worksite]{{
 		s.holds(c, ws, firstFiles)
 		s.clean(c, ws, s.base)
 		if _, err := fs.Stat(ws.Tree(), ".git"); err == nil {
-			c.Errorf("there is a .git in the tree")
+			c.Errorf("there is a .git in the tree; want none")
 		}
 	},
 }, {
@@ -146,7 +146,7 @@ var openRules = []rule[*worksite]{{
 	func(c *check, s *worksite) {
 		ws := s.open(c, ports.Base, s.base)
 		data := []byte("written\n")
-		c.must(s.Write(ws, "a.txt", data), "writing a file")
+		c.must(s.writeFile(c, ws, "a.txt", data), "writing a file")
 		copy(data, "changed")
 		s.holds(c, ws, with(firstFiles, "a.txt", "written\n"))
 	},
@@ -155,8 +155,7 @@ var openRules = []rule[*worksite]{{
 	"Several goroutines may each work in a place of their own at once.",
 	func(c *check, s *worksite) {
 		names := []string{ports.Base, "k1", "k2", "k3", "k4"}
-		together(len(names), func(i int) {
-			defer c.recovered()
+		c.together(len(names), func(i int) {
 			ws := s.open(c, names[i], s.base)
 			mine := []string{"a.txt", names[i] + "\n", names[i] + ".txt", "mine\n"}
 			next := s.step(c, names[i], ws, s.base, mine...)
@@ -180,7 +179,7 @@ var openRules = []rule[*worksite]{{
 		who, err := s.run.Identity(c.Context())
 		c.must(err, "asking who commits")
 		if !regexp.MustCompile(`^[^<>\n]+ <[^<>\n]*>$`).MatchString(who) {
-			c.Errorf("the committer is %q", who)
+			c.Errorf("the committer is %q; want the form Name <email>", who)
 		}
 		sp := spec(s.base, "by the committer")
 		sp.Identity = who
@@ -196,7 +195,7 @@ func (c *check) names(err error, kind ports.Kind, doing string, things ...string
 	c.kind(err, kind, doing)
 	for _, thing := range things {
 		if err != nil && !strings.Contains(err.Error(), thing) {
-			c.Errorf("%s: the error does not name %s: %v", doing, thing, err)
+			c.Errorf("%s: the error does not name %s, want it to: %v", doing, thing, err)
 		}
 	}
 }

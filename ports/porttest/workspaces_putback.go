@@ -63,17 +63,17 @@ var putBackRules = []rule[*worksite]{{
 		done, err := ws.PutBack(c.Context(), s.base, reason)
 		c.must(err, "putting back")
 		if done.Salvage == nil {
-			c.Fatalf("nothing was salvaged")
+			c.Fatalf("nothing was salvaged; want a salvage")
 		}
 		got := *done.Salvage
 		if got.N != 1 || got.Namespace != "kid" || got.Reason != reason || got.Paths != 1 || got.Made.IsZero() {
-			c.Errorf("it says %+v", got)
+			c.Errorf("it says %+v; want number 1 of namespace kid with the reason %q, 1 path and the time", got, reason)
 		}
 		at, err := s.History.Resolve(c.Context(), got.Ref)
 		c.must(err, "resolving its ref")
 		same(c, got.Commit, at, "the commit its ref leads to")
 		if s.Reachable != nil && !s.Reachable(got.Commit) {
-			c.Errorf("no ref leads to its commit")
+			c.Errorf("no ref leads to its commit; want one")
 		}
 		list := s.salvaged(c)
 		if len(list) != 1 || !list[0].Made.Equal(got.Made) {
@@ -89,7 +89,7 @@ var putBackRules = []rule[*worksite]{{
 		ws := s.open(c, ports.Base, s.base)
 		nothing := func(head, doing string) {
 			if done := s.putBack(c, ws, head); done.Salvage != nil {
-				c.Errorf("%s: %+v was salvaged", doing, *done.Salvage)
+				c.Errorf("%s: %+v was salvaged; want nothing", doing, *done.Salvage)
 			}
 		}
 		nothing(s.base, "a clean checkout")
@@ -123,7 +123,7 @@ var putBackRules = []rule[*worksite]{{
 		s.remove(c, ws, "dir/b.txt")
 		done := s.putBack(c, ws, s.base)
 		if done.Salvage == nil {
-			c.Fatalf("nothing was salvaged")
+			c.Fatalf("nothing was salvaged; want a salvage")
 		}
 		s.holdsSalvage(c, done.Salvage.N, without(firstFiles, "dir/b.txt"))
 		s.holds(c, ws, firstFiles)
@@ -155,10 +155,10 @@ var putBackRules = []rule[*worksite]{{
 			c.must(err, "committing as an agent")
 			done := s.putBack(c, ws, s.base)
 			if done.Salvage == nil {
-				c.Fatalf("nothing was salvaged (HEAD detached: %v)", detached)
+				c.Fatalf("nothing was salvaged (HEAD detached: %v); want a salvage", detached)
 			}
 			if !slices.Contains(done.Salvage.Commits, stray) || !s.Reachable(stray) {
-				c.Errorf("the agent's commit %s is lost: %+v", stray, *done.Salvage)
+				c.Errorf("the agent's commit %s is lost, want it among Commits and reachable: %+v", stray, *done.Salvage)
 			}
 			s.clean(c, ws, s.base)
 			s.branch(c, place(name).Branch, s.base)
@@ -174,7 +174,7 @@ var putBackRules = []rule[*worksite]{{
 		c.must(s.Stage(ws, "a.txt"), "staging")
 		kept := s.salvage(c, ws, s.base, "a.txt", "in the file\n")
 		if kept.Index == "" || !s.Reachable(kept.Index) {
-			c.Fatalf("what was staged is lost: %+v", kept)
+			c.Fatalf("what was staged is lost, want an Index that is reachable: %+v", kept)
 		}
 		s.holds(c, s.open(c, "kid", kept.Index), with(firstFiles, "a.txt", "staged\n"))
 		s.clean(c, ws, s.base)
@@ -200,15 +200,15 @@ var putBackRules = []rule[*worksite]{{
 		c.must(os.Chmod(filepath.Join(ws.Dir(), "a.txt"), 0o755), "making a file executable")
 		done := s.putBack(c, ws, s.base)
 		if done.Salvage == nil {
-			c.Fatalf("nothing was salvaged")
+			c.Fatalf("nothing was salvaged; want a salvage")
 		}
 		dir := filepath.Join(c.TempDir(), "out")
 		c.must(s.Workspaces.WriteSalvage(c.Context(), run, done.Salvage.N, dir), "writing the salvage out")
 		if to, err := os.Readlink(filepath.Join(dir, "link")); err != nil || to != "../no/where" {
-			c.Errorf("the link leads to %q: %v", to, err)
+			c.Errorf("the link leads to %q, want ../no/where: %v", to, err)
 		}
 		if info, err := os.Stat(filepath.Join(dir, "a.txt")); err != nil || info.Mode()&0o100 == 0 {
-			c.Errorf("the file is not executable: %v %v", info, err)
+			c.Errorf("the file is not executable, want it so: %v %v", info, err)
 		}
 		s.clean(c, ws, s.base)
 	},
@@ -221,7 +221,7 @@ var putBackRules = []rule[*worksite]{{
 		nest(c, s, ws)
 		done := s.putBack(c, ws, s.base)
 		if done.Salvage == nil || len(done.Salvage.Nested) != 1 {
-			c.Fatalf("the repository was not moved: %+v", done)
+			c.Fatalf("the repository was not moved, want it among Nested: %+v", done)
 		}
 		data, err := os.ReadFile(filepath.Join(done.Salvage.Nested[0], "file.txt"))
 		c.must(err, "reading a file of the moved repository")

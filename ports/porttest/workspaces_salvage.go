@@ -51,7 +51,7 @@ var salvageRules = []rule[*worksite]{{
 		same(c, readAll(c, os.DirFS(full)), map[string]string{"a.txt": "mine\n"}, "the folder that was not empty")
 		err = s.Workspaces.WriteSalvage(c.Context(), run, kept.N, filepath.Join(full, "a.txt"))
 		if err == nil {
-			c.Errorf("writing where a file is: it was done")
+			c.Errorf("writing where a file is: it was done; want an error")
 		}
 	},
 }, {
@@ -65,7 +65,7 @@ var salvageRules = []rule[*worksite]{{
 		c.kind(s.Workspaces.DropSalvage(c.Context(), run, 2), ports.NotFound, "dropping salvage 2 of 1")
 		c.kind(s.Workspaces.DropSalvage(c.Context(), "run-2", 1), ports.NotFound, "dropping the salvage of another run")
 		if _, err := os.Lstat(dir); err == nil {
-			c.Errorf("a folder was made")
+			c.Errorf("a folder was made; want none")
 		}
 		same(c, numbers(s.salvaged(c)), []int{1}, "the salvage")
 	},

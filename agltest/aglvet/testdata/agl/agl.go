@@ -16,7 +16,7 @@ type (
 		Key, Dir string
 		Tree     fs.FS
 	}
-	Status   struct{}
+	Status   struct{ Usage struct{ Cost float64 } }
 	Screen   struct{}
 	Verdict  struct{ Passed bool }
 	None     struct{}

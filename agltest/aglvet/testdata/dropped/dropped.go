@@ -107,6 +107,54 @@ func tasks(ctx context.Context, run *agl.Run) error {
 	return errors.Join(run.Step(ctx, task), run.Step(ctx, edit))
 }
 
+// A variable or literal that goes nowhere takes nothing anywhere.
+func stored(ctx context.Context, run *agl.Run, names []string) error {
+	var n note
+	tasks := []agl.Task{reader.Into(&n)} // want `this builds a task that nothing runs: give it to run.Step`
+	_ = tasks
+	byName := map[string]agl.Task{"a": reader.Into(&n)} // want `this builds a task that nothing runs`
+	byName["b"] = editor.Discard()                     // want `this builds a task that nothing runs`
+	j := job{task: editor.Commit("a")} // want `this builds a task that nothing runs`
+	_ = j
+	p := &job{}
+	p.task, p.next = editor.Commit("b"), p // want `this builds a task that nothing runs`
+	var more []agl.Task
+	for range names {
+		more = append(more, editor.Commit("c")) // want `this builds a task that nothing runs`
+	}
+	errs := make([]error, len(names))
+	for i := range names {
+		errs[i] = run.Step(ctx, reader) // want `nothing reads the error of Run.Step`
+	}
+	return nil
+}
+
+type job struct {
+	task agl.Task
+	next *job
+}
+
+var waiting []agl.Task
+
+// These go somewhere.
+func passed(ctx context.Context, run *agl.Run, jobs chan<- job, into map[string]agl.Task, fill *job) ([]agl.Task, error) {
+	var n note
+	jobs <- job{task: reader.Into(&n)}
+	into["a"] = reader.Into(&n)
+	fill.task = reader.Into(&n)
+	waiting = []agl.Task{reader.Into(&n)} //aglvet:ignore what matters here is that it is passed on
+	tasks := map[string]agl.Task{"a": reader.Into(&n)}
+	one := job{task: editor.Discard()}
+	next := job{next: &one}
+	later := []agl.Task{editor.Discard()}
+	step := func() error { return run.Step(ctx, later[0]) }
+	var all []agl.Task
+	for range 3 {
+		all = append(all, editor.Commit("x"))
+	}
+	return all, errors.Join(run.Step(ctx, tasks["a"]), run.Step(ctx, next.next.task), step())
+}
+
 func build() agl.Task { return editor.Commit("built") }
 
 // Literals of variables and generic functions are looked at too.

@@ -111,6 +111,48 @@ func childOutside(ctx context.Context, run *agl.Run, names []string) error {
 	return group.Wait()
 }
 
+func deferred(ctx context.Context, run *agl.Run) (err error) {
+	done := make(chan error, 1)
+	go func() { done <- run.Step(ctx, reader) }() // want `this goroutine steps run while goroutines.go:\d+ does`
+	defer func() { err = run.Step(ctx, reader) }()
+	return nil
+}
+
+func deferredBefore(ctx context.Context, run *agl.Run) (err error) {
+	defer func() { _, err = run.Verify(ctx) }()
+	go background(ctx, run) // want `this goroutine steps run while goroutines.go:\d+ does`
+	return nil
+}
+
+// What is deferred later waits first.
+func deferredWait(ctx context.Context, run *agl.Run, apart bool) (err error) {
+	var wg sync.WaitGroup
+	if !apart {
+		defer func() { err = run.Step(ctx, reader) }()
+		return nil
+	}
+	defer func() { err = run.Step(ctx, reader) }()
+	defer wg.Wait()
+	wg.Go(func() { background(ctx, run) })
+	return nil
+}
+
+func deferredOrNot(ctx context.Context, run *agl.Run, apart bool) (err error) {
+	if !apart {
+		defer func() { err = run.Step(ctx, reader) }()
+	} else {
+		go background(ctx, run)
+	}
+	return nil
+}
+
+func deferredBoth(ctx context.Context, run *agl.Run) (err error) {
+	done := make(chan error, 1)
+	defer func() { err = errors.Join(<-done, run.Step(ctx, reader)) }()
+	go func() { done <- run.Step(ctx, reader) }()
+	return nil
+}
+
 // The pattern for work in parallel.
 func parallel(ctx context.Context, run *agl.Run, names []string) error {
 	if err := run.Step(ctx, reader); err != nil {

@@ -242,3 +242,37 @@ var _ = agl.NewWorkflow(spec, func(ctx context.Context, run *agl.Run, p params) 
 	step := run.Step
 	return step(ctx, implementer.Discard())
 })
+
+func status(ctx context.Context, run *agl.Run, p params) error {
+	if run.Status().Usage.Cost > 5 { // want `run.Status\(\), which differs each time, decides what is done in a workflow function, which is called again on every resume: use what its verbs returned`
+		return nil
+	}
+	cost := run.Status().Usage.Cost
+	over := cost > 3
+	for over { // want `run.Status\(\), which differs each time`
+		break
+	}
+	switch {
+	case expensive(cost): // want `run.Status\(\), which differs each time`
+		return nil
+	}
+	log.Println(run.Status(), cost)
+	_, err := fmt.Println(run.Status())
+	if err != nil {
+		return err
+	}
+	if err := show(run.Status()); err != nil {
+		return err
+	}
+	run.Show(func(s agl.Status) agl.Screen {
+		if s.Usage.Cost > 1 || run.Status().Usage.Cost > 1 {
+			return agl.Screen{}
+		}
+		return agl.Screen{}
+	})
+	return run.Step(ctx, implementer.Commit("x"), agl.In("cost", run.Status().Usage.Cost)) // want `run.Status\(\), which differs each time`
+}
+
+func expensive(cost float64) bool { return cost > 3 }
+
+func show(s agl.Status) error { return nil }
