@@ -101,7 +101,7 @@ func nested(since time.Time) (agl.Journal, agl.Status) {
 			Failure: &agl.Failure{Kind: agl.Conflicted, Message: "conflicts"},
 		},
 	}
-	return j, agl.Status{Namespaces: []agl.NamespaceStatus{
+	return j, agl.Status{Run: j.Run, Namespaces: []agl.NamespaceStatus{
 		{Namespace: "tokens", Parent: "lexer", Verb: agl.KindStep, Name: "builder", Since: since, Records: 2, Usage: agl.Usage{Input: 1000, Output: 234}},
 		{Namespace: "printer", Parent: ports.Base, Records: 1},
 		{Namespace: ports.Base, Waiting: "wide"},
@@ -126,6 +126,7 @@ lexer     3        0       dddddddddd   waits for the run's own branch
 parser    1        0       no           -
 printer   1        0       nothing new  -
 wide      0        0       -            lands (1m30s)
+their branches are agl/_work/issue-12/WORKTREE
 
 SEQ  KIND     ROLE     OUTCOME     TIME  TOKENS  COMMIT
 5    landing  lexer    ok          0s    -       dddddddddd

@@ -106,7 +106,7 @@ func endedText(r *ports.Record) string {
 	case r.Kind == ports.KindLanding:
 		text = "landed"
 	}
-	if r.Usage.Tokens() > 0 {
+	if r.Usage.Tokens() > 0 && r.Kind != ports.KindLanding { // told when its agents ended
 		text += ", " + tokens(r.Usage)
 	}
 	if commit := made(r); commit != "" {

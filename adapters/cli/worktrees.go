@@ -71,6 +71,7 @@ func worktreesText(status agl.Status, records []agl.Record, now time.Time) strin
 		return ""
 	}
 	rows.Flush()
+	fmt.Fprintf(&b, "their branches are agl/_work/%s/WORKTREE\n", status.Run.Label)
 	return b.String()
 }
 

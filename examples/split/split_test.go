@@ -281,3 +281,30 @@ func TestSplitIsTheSameOverGit(t *testing.T) {
 	require.Equal(t, map[string]string{"alone.txt": "alone\n", "both.txt": "left\nright\n"}, h.Files())
 	h.Replay(Workflow)
 }
+
+func TestWhatMendingCostIsThatOfTheLanding(t *testing.T) {
+	t.Parallel()
+	p := crossing
+	p.mender = func(turn *agltest.Turn) {
+		turn.Usage(agl.Usage{Input: 900, Output: 100, Complete: true})
+		if turn.N == 2 { // the first leaves the conflict as it is
+			turn.WriteFile("both.txt", "left\nright\n")
+		}
+	}
+	h := p.new(t)
+	require.NoError(t, h.Start(job))
+	var used []int64
+	for _, r := range h.Journal() {
+		if r.Kind == agl.KindLanding && r.Usage != (agl.Usage{Complete: true}) {
+			used = append(used, r.Usage.Tokens())
+		}
+	}
+	require.Equal(t, []int64{2000}, used)
+	status, err := h.Engine().Status(t.Context(), h.Label)
+	require.NoError(t, err)
+	var of int64
+	for _, ns := range status.Namespaces {
+		of += ns.Usage.Tokens()
+	}
+	require.Equal(t, []int64{2000, 2000}, []int64{status.Usage.Tokens(), of})
+}
