@@ -50,7 +50,7 @@ func (l *landing) land(ctx context.Context) (*ledger.Entry, error) {
 	x, r := l.x, l.record
 	into := x.book.Head(l.parent.name)
 	r.Landing = &ports.Landing{Into: l.parent.name, Before: into, After: into, Child: r.Before}
-	r.Started = x.engine.now()
+	r.Started, r.Usage = x.engine.now(), ports.Usage{Complete: true}
 	last, landed := l.last()
 	l.since = last
 	if r.Before == landed {
@@ -304,7 +304,7 @@ func (l *landing) succeed(ctx context.Context, m ports.Merge) (*ledger.Entry, er
 		return nil, fmt.Errorf("commit %s: %w", l.verb.op(), err)
 	}
 	x.tell(l.parent.name, c.Notes)
-	r.Value, r.Landing.After = null, c.ID
+	r.Value, r.Landing.After, r.Usage = null, c.ID, l.used()
 	e, err := x.record(ctx, r)
 	if err != nil {
 		return nil, err
@@ -320,9 +320,23 @@ func (l *landing) succeed(ctx context.Context, m ports.Merge) (*ledger.Entry, er
 	return e, nil
 }
 
+// used returns what the agents in the landing's conflicts were bought for, by
+// this process and by those before it.
+func (l *landing) used() ports.Usage {
+	sum := ports.Usage{Complete: true}
+	for _, e := range l.x.book.Entries() {
+		if e.Kind == ports.KindFix && e.Namespace == l.space.name && e.Seq > l.since &&
+			e.Landing.Before == l.record.Landing.Before && e.Landing.Child == l.record.Landing.Child {
+			sum = sum.Add(e.Usage)
+		}
+	}
+	return sum
+}
+
 // fail ends a landing that is not made: the merge is ended, what is in it is
 // salvaged, and the failure is recorded, unless it was cancelled.
 func (l *landing) fail(ctx context.Context, cause error) (*ledger.Entry, error) {
+	l.record.Usage = l.used()
 	if l.ws == nil { // nothing was begun
 		l.record.Ended, l.record.Failure = l.x.engine.now(), ports.FailureOf(cause)
 		return l.x.record(context.WithoutCancel(ctx), l.record)

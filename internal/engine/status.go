@@ -42,7 +42,7 @@ func fromRecords(s *ports.Status, book *ledger.Book) {
 	for _, entry := range book.Live("") {
 		ns := statusOf(s, entry.Namespace)
 		ns.Records++
-		if entry.Kind == ports.KindStep {
+		if bought(entry) {
 			ns.Usage = ns.Usage.Add(entry.Usage)
 		}
 	}

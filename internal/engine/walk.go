@@ -387,11 +387,17 @@ func (w *walk) planOf(s *namespace, miss *ports.Miss) ports.NamespacePlan {
 	}
 	for _, e := range w.rest(s) {
 		p.Unreached = append(p.Unreached, planRecord(e))
-		if e.Kind == ports.KindStep {
+		if bought(e) {
 			p.Cost = p.Cost.Add(e.Usage)
 		}
 	}
 	return p
+}
+
+// bought reports whether a record says what something was bought for: a step,
+// or a landing, for the agents in its conflicts.
+func bought(e *ledger.Entry) bool {
+	return e.Kind == ports.KindStep || e.Kind == ports.KindLanding
 }
 
 // plan says what a dry walk found. err is what the function returned.
