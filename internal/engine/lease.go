@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -70,11 +69,11 @@ func (l *lease) take(ctx context.Context, w *walk, who string) error {
 		holder := l.holder
 		l.mu.Unlock()
 		w.x.publish(who, ports.Waits{For: holder})
+		defer w.x.publish(who, ports.Waits{})
 		select {
 		case l.slot <- struct{}{}:
-			w.x.publish(who, ports.Waits{})
 		case <-ctx.Done():
-			return fmt.Errorf("wait for %s: %w", holder, ctx.Err())
+			return ctx.Err()
 		case <-w.halting:
 			return w.halted()
 		}
