@@ -44,6 +44,7 @@ type landing struct {
 	note     ledger.Note
 	steps    sync.WaitGroup // those of a conflict that are in flight
 	fixes    int            // Steps taken in its conflicts
+	restored int            // the record of what a person had made of the conflict at hand; 0 if none
 }
 
 func (l *landing) land(ctx context.Context) (*ledger.Entry, error) {
@@ -76,6 +77,7 @@ func (l *landing) land(ctx context.Context) (*ledger.Entry, error) {
 	}
 	l.note.Key, l.note.Started, l.note.Name, l.note.Guard = r.Key, r.Started, l.verb.op(), l.guard
 	l.began()
+	x.tellGate()
 	return l.merge(ctx)
 }
 
@@ -128,7 +130,7 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		if err := l.restoreHold(ctx, n); err != nil {
 			return l.stopped(ctx, err)
 		}
-		l.note.Try = n
+		l.note.Try, l.note.Tree = n, ""
 		if err := l.rewrite(ctx, ledger.Resolving); err != nil {
 			return l.stopped(ctx, err)
 		}
@@ -137,7 +139,7 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		case l.halting(err):
 			return l.stopped(ctx, err)
 		case err != nil:
-			return l.fail(ctx, fmt.Errorf("%s: its resolver: %w", l.verb.op(), err))
+			return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), err))
 		case !made.retry:
 			return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), c.gaveUp()))
 		case ctx.Err() != nil:
@@ -149,6 +151,11 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		were = union(were, c.Paths)
 		if m, err = x.engine.set.Integrator.Resolve(ctx, l.ws, l.spec, were); err != nil {
 			return l.stopped(ctx, err)
+		}
+		if l.note.Tree = m.Tree; m.Tree != "" {
+			if err := l.rewrite(ctx, ledger.Merging); err != nil { // the gate may leave something of its own
+				return l.stopped(ctx, err)
+			}
 		}
 	}
 }
@@ -185,10 +192,12 @@ func (l *landing) restoreHold(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
+	l.restored = 0
 	e := l.x.book.Support(ports.KindHold, l.space.name, key, l.since)
 	if e == nil {
 		return nil
 	}
+	l.restored = e.Seq
 	done, err := l.x.engine.set.Integrator.Restore(ctx, l.ws, e.Head, "found before what a person had typed was written back")
 	l.x.tellPutBack(l.parent.name, done)
 	l.x.note(l.space.name, "what was typed in %s when the run was interrupted is there again", l.ws.Dir())

@@ -95,6 +95,7 @@ func (w *walk) unopened(s *namespace) *ports.Miss {
 // open records a worktree that is not recorded, at its parent's head.
 func (w *walk) open(ctx context.Context, s *namespace) error {
 	x := w.x
+	x.tellGate()
 	x.structure.Lock()
 	defer x.structure.Unlock()
 	switch err := w.halted(); {
@@ -142,9 +143,10 @@ func (w *walk) reopen(ctx context.Context, s *namespace) error {
 	if opened == nil {
 		return nil
 	}
-	plan := ports.Plan{Label: w.x.label, Namespaces: []ports.NamespacePlan{w.planOf(s, w.unopened(s))}}
-	if plan.Diverged() && !w.x.rebuying && !w.x.book.Rebuying() {
-		return &ports.DivergedError{Plan: plan}
+	p := w.planOf(s, w.unopened(s))
+	p.Unreached, p.Cost = w.x.cost(w.x.standingOn([]*ledger.Entry{opened}).entries) // those of its own worktrees as well
+	if p.Diverged() && !w.x.rebuying && !w.x.book.Rebuying() {
+		return &ports.DivergedError{Plan: ports.Plan{Label: w.x.label, Namespaces: []ports.NamespacePlan{p}}}
 	}
 	s.live, s.retry = nil, 0
 	return w.x.supersedeLocked(ctx, ledger.WhyRebuy, []*ledger.Entry{opened})
