@@ -34,7 +34,6 @@ type execution struct {
 
 	once     sync.Mutex // held while one of these is found out
 	identity string     // who commits
-	gateless bool       // it was told that there is no gate
 	checked  bool       // preflight has passed
 
 	mu         sync.Mutex

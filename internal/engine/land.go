@@ -77,7 +77,6 @@ func (l *landing) land(ctx context.Context) (*ledger.Entry, error) {
 	}
 	l.note.Key, l.note.Started, l.note.Name, l.note.Guard = r.Key, r.Started, l.verb.op(), l.guard
 	l.began()
-	x.tellGate()
 	return l.merge(ctx)
 }
 

@@ -95,7 +95,6 @@ func (w *walk) unopened(s *namespace) *ports.Miss {
 // open records a worktree that is not recorded, at its parent's head.
 func (w *walk) open(ctx context.Context, s *namespace) error {
 	x := w.x
-	x.tellGate()
 	x.structure.Lock()
 	defer x.structure.Unlock()
 	switch err := w.halted(); {
