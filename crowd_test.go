@@ -133,7 +133,9 @@ func (w *world) isCrowd(files int) {
 		}
 	}
 	require.Equal(w.t, map[string]int{"step": crowd, "landing": crowd}, times)
-	landed := func(head string) []string { return strings.Fields(w.git("log", "--first-parent", "--reverse", "--format=%T", "main.."+head)) }
+	landed := func(head string) []string {
+		return strings.Fields(w.git("log", "--first-parent", "--reverse", "--format=%T", "main.."+head))
+	}
 	if diff := cmp.Diff(landed(w.gitIn(bare, "rev-parse", "HEAD")), landed("agl/job")); diff != "" {
 		w.t.Errorf("trees after each landing (-want +got):\n%s", diff)
 	}

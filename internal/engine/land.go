@@ -57,18 +57,9 @@ func (l *landing) land(ctx context.Context) (*ledger.Entry, error) {
 	if r.Before == landed {
 		return l.nothing(ctx)
 	}
-	contained, err := x.engine.set.History.Contains(ctx, r.Before, into)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, ended(ctx, l.verb)
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", l.verb.op(), err)
-	case contained:
-		return l.fail(ctx, ports.Unexpected.Errorf(l.verb.op(), "its commits are in %s already, and no landing put them there", l.parent.branch))
-	}
 	l.spec = ports.MergeSpec{Head: into, Theirs: r.Before, Branch: l.space.branch, Into: l.parent.branch}
 	l.note = ledger.Note{Landing: r.Landing}
-	err = l.enter(ctx, l.parent)
+	err := l.enter(ctx, l.parent)
 	if err == nil {
 		err = l.begin(ctx, l.note)
 	}
@@ -111,7 +102,10 @@ var null = json.RawMessage("null")
 func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 	x := l.x
 	m, err := l.tryMerge(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, ports.Invalid) && l.contained(ctx):
+		return l.fail(ctx, ports.Unexpected.Errorf(l.verb.op(), "its commits are in %s already, and no landing put them there", l.parent.branch))
+	case err != nil:
 		return l.stopped(ctx, err)
 	}
 	var were []ports.ConflictPath // that were in conflict, in any try
@@ -171,6 +165,14 @@ func (l *landing) tryMerge(ctx context.Context) (ports.Merge, error) {
 		return m, err
 	}
 	return l.x.engine.set.Integrator.Merge(ctx, l.ws, l.spec)
+}
+
+// contained reports whether what is to be landed is in the parent already. It
+// is asked only where no merge could be made: to ask before each landing would
+// be one more process of git.
+func (l *landing) contained(ctx context.Context) bool {
+	in, err := l.x.engine.set.History.Contains(ctx, l.spec.Theirs, l.spec.Head)
+	return err == nil && in
 }
 
 // union returns the paths of both, each once.

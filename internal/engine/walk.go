@@ -32,6 +32,7 @@ type walk struct {
 	retrying map[int]bool             // failures that are tried again: their place is free
 	given    *closure                 // records that are about to be given up; nil: none
 	pending  map[string]*ports.Record // in a plan: what a resume would record first, by namespace
+	first    map[string]*precedence   // landings that go first, by the namespace into which
 }
 
 // A namespace is one namespace's place in a walk.
@@ -80,6 +81,9 @@ func (e *replayedError) Unwrap() error { return e.err }
 // those to be given up.
 func (x *execution) newWalk(dry bool, retrying map[int]bool, given *closure) *walk {
 	w := &walk{x: x, dry: dry, spaces: map[string]*namespace{}, halting: make(chan struct{}), retrying: retrying, given: given}
+	if !dry {
+		w.first = x.precedences()
+	}
 	return w
 }
 
@@ -285,11 +289,13 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 	if err := x.check(ctx); err != nil {
 		return w.stop(err)
 	}
-	spaces := []*namespace{s}
+	spaces, entered := []*namespace{s}, func() {}
 	if v.kind == ports.KindLanding {
 		spaces = append(spaces, s.parent)
+		entered = w.giveWay(ctx, s)
 	}
 	under, release, err := w.lease(ctx, v, spaces...)
+	entered()
 	switch {
 	case err != nil && ctx.Err() != nil && w.halted() == nil:
 		return ended(ctx, v)
