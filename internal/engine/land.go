@@ -44,13 +44,14 @@ type landing struct {
 	note     ledger.Note
 	steps    sync.WaitGroup // those of a conflict that are in flight
 	fixes    int            // Steps taken in its conflicts
+	restored int            // the record of what a person had made of the conflict at hand; 0 if none
 }
 
 func (l *landing) land(ctx context.Context) (*ledger.Entry, error) {
 	x, r := l.x, l.record
 	into := x.book.Head(l.parent.name)
 	r.Landing = &ports.Landing{Into: l.parent.name, Before: into, After: into, Child: r.Before}
-	r.Started = x.engine.now()
+	r.Started, r.Usage = x.engine.now(), ports.Usage{Complete: true}
 	last, landed := l.last()
 	l.since = last
 	if r.Before == landed {
@@ -122,7 +123,7 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		if err := l.restoreHold(ctx, n); err != nil {
 			return l.stopped(ctx, err)
 		}
-		l.note.Try = n
+		l.note.Try, l.note.Tree = n, ""
 		if err := l.rewrite(ctx, ledger.Resolving); err != nil {
 			return l.stopped(ctx, err)
 		}
@@ -131,7 +132,7 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		case l.halting(err):
 			return l.stopped(ctx, err)
 		case err != nil:
-			return l.fail(ctx, fmt.Errorf("%s: its resolver: %w", l.verb.op(), err))
+			return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), err))
 		case !made.retry:
 			return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), c.gaveUp()))
 		case ctx.Err() != nil:
@@ -143,6 +144,11 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		were = union(were, c.Paths)
 		if m, err = x.engine.set.Integrator.Resolve(ctx, l.ws, l.spec, were); err != nil {
 			return l.stopped(ctx, err)
+		}
+		if l.note.Tree = m.Tree; m.Tree != "" {
+			if err := l.rewrite(ctx, ledger.Merging); err != nil { // the gate may leave something of its own
+				return l.stopped(ctx, err)
+			}
 		}
 	}
 }
@@ -187,10 +193,12 @@ func (l *landing) restoreHold(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
+	l.restored = 0
 	e := l.x.book.Support(ports.KindHold, l.space.name, key, l.since)
 	if e == nil {
 		return nil
 	}
+	l.restored = e.Seq
 	done, err := l.x.engine.set.Integrator.Restore(ctx, l.ws, e.Head, "found before what a person had typed was written back")
 	l.x.tellPutBack(l.parent.name, done)
 	l.x.note(l.space.name, "what was typed in %s when the run was interrupted is there again", l.ws.Dir())
@@ -306,7 +314,7 @@ func (l *landing) succeed(ctx context.Context, m ports.Merge) (*ledger.Entry, er
 		return nil, fmt.Errorf("commit %s: %w", l.verb.op(), err)
 	}
 	x.tell(l.parent.name, c.Notes)
-	r.Value, r.Landing.After = null, c.ID
+	r.Value, r.Landing.After, r.Usage = null, c.ID, l.used()
 	e, err := x.record(ctx, r)
 	if err != nil {
 		return nil, err
@@ -322,9 +330,23 @@ func (l *landing) succeed(ctx context.Context, m ports.Merge) (*ledger.Entry, er
 	return e, nil
 }
 
+// used returns what the agents in the landing's conflicts were bought for, by
+// this process and by those before it.
+func (l *landing) used() ports.Usage {
+	sum := ports.Usage{Complete: true}
+	for _, e := range l.x.book.Entries() {
+		if e.Kind == ports.KindFix && e.Namespace == l.space.name && e.Seq > l.since &&
+			e.Landing.Before == l.record.Landing.Before && e.Landing.Child == l.record.Landing.Child {
+			sum = sum.Add(e.Usage)
+		}
+	}
+	return sum
+}
+
 // fail ends a landing that is not made: the merge is ended, what is in it is
 // salvaged, and the failure is recorded, unless it was cancelled.
 func (l *landing) fail(ctx context.Context, cause error) (*ledger.Entry, error) {
+	l.record.Usage = l.used()
 	if l.ws == nil { // nothing was begun
 		l.record.Ended, l.record.Failure = l.x.engine.now(), ports.FailureOf(cause)
 		return l.x.record(context.WithoutCancel(ctx), l.record)

@@ -77,7 +77,8 @@ func (x *execution) recoverLanding(ctx context.Context, namespace string) (into 
 func (x *execution) keepHold(ctx context.Context, namespace string, ws ports.Workspace, at string, note *ledger.Note) error {
 	l := note.Landing
 	ended := note.Phase == ledger.Fixing && note.Record != nil
-	if note.Phase != ledger.Resolving && !ended || at != l.Before {
+	resolved := note.Phase == ledger.Merging && note.Try > 0
+	if note.Phase != ledger.Resolving && !resolved && !ended || at != l.Before {
 		return nil
 	}
 	spec := ports.MergeSpec{Head: l.Before, Theirs: l.Child, Branch: x.branch(namespace), Into: x.branch(l.Into)}
@@ -92,6 +93,13 @@ func (x *execution) keepHold(ctx context.Context, namespace string, ws ports.Wor
 	if ended {
 		x.note(namespace, "%s had ended when the run was interrupted: it is recorded now", note.Record.Name)
 		return x.recordFix(ctx, ws, note.Record, who)
+	}
+	if note.Tree != "" {
+		done, err := x.engine.set.Integrator.Settle(ctx, ws, note.Tree, "left by the gate in "+note.Name)
+		x.tellPutBack(l.Into, done)
+		if err != nil {
+			return err
+		}
 	}
 	now := x.engine.now()
 	snapshot, err := x.engine.set.Integrator.Snapshot(ctx, ws, ports.CommitSpec{

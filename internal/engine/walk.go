@@ -294,13 +294,16 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 		spaces = append(spaces, s.parent)
 		entered = w.giveWay(ctx, s)
 	}
-	ctx, release, err := w.lease(ctx, v, spaces...)
+	under, release, err := w.lease(ctx, v, spaces...)
 	entered()
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil && w.halted() == nil:
+		return ended(ctx, v)
+	case err != nil:
 		return err
 	}
 	defer release()
-	if ctx.Err() != nil {
+	if ctx = under; ctx.Err() != nil {
 		return ended(ctx, v)
 	}
 	x.publish(s.name, ports.Missed{Miss: *miss})
@@ -384,20 +387,35 @@ func (w *walk) rest(s *namespace) []*ledger.Entry {
 
 // planOf says what becomes of a namespace's records.
 func (w *walk) planOf(s *namespace, miss *ports.Miss) ports.NamespacePlan {
-	p := ports.NamespacePlan{
-		Namespace: s.name, Hits: s.pos, Miss: miss,
-		Unreached: []ports.PlanRecord{}, Cost: ports.Usage{Complete: true},
-	}
+	p := ports.NamespacePlan{Namespace: s.name, Hits: s.pos, Miss: miss}
+	rest := w.rest(s)
 	if miss != nil && s.again {
-		return p // what follows is asked for when the landing has been made
+		rest = nil // what follows is asked for when the landing has been made
 	}
-	for _, e := range w.rest(s) {
-		p.Unreached = append(p.Unreached, planRecord(e))
-		if e.Kind == ports.KindStep {
-			p.Cost = p.Cost.Add(e.Usage)
-		}
-	}
+	p.Unreached, p.Cost = w.x.cost(rest)
 	return p
+}
+
+// bought reports whether a record says what something was bought for: a step,
+// or a landing, for the agents in its conflicts.
+func bought(e *ledger.Entry) bool {
+	return e.Kind == ports.KindStep || e.Kind == ports.KindLanding
+}
+
+// cost returns the ordered ones among records, and what they were bought for:
+// a landing for what was spent on its conflicts.
+func (x *execution) cost(entries []*ledger.Entry) (ordered []ports.PlanRecord, cost ports.Usage) {
+	ordered, cost = []ports.PlanRecord{}, ports.Usage{Complete: true}
+	for _, e := range entries {
+		switch {
+		case !e.Kind.Ordered():
+			continue
+		case bought(e):
+			cost = cost.Add(e.Usage)
+		}
+		ordered = append(ordered, planRecord(e))
+	}
+	return ordered, cost
 }
 
 // plan says what a dry walk found. err is what the function returned.

@@ -37,16 +37,29 @@ func (r *Run) Worktree(ctx context.Context, name string) (*Run, error) {
 	switch {
 	case opened != nil:
 		if !w.dry {
+			w.x.tellUngated()
 			w.x.publish(name, ports.Hit{Record: planRecord(opened)})
 		}
 	case w.dry:
 		s.missed.Store(w.unopened(s))
 	default:
+		w.x.tellUngated()
 		if err := w.open(ctx, s); err != nil {
 			return nil, fmt.Errorf("%s: %w", op, err)
 		}
 	}
 	return &Run{walk: w, space: s}, nil
+}
+
+// tellUngated tells, once, that nothing is built before it lands: whoever opens
+// a worktree is about to land it.
+func (x *execution) tellUngated() {
+	if x.engine.set.Verifier.Gate().Command != "" {
+		return
+	}
+	x.ungated.Do(func() {
+		x.note("", "the project has no build command: whatever merges cleanly lands unbuilt; set one (AGL_BUILD, or build in project.toml: agl init --build)")
+	})
 }
 
 // claim enters the namespace of a worktree, once in a walk.
@@ -129,9 +142,10 @@ func (w *walk) reopen(ctx context.Context, s *namespace) error {
 	if opened == nil {
 		return nil
 	}
-	plan := ports.Plan{Label: w.x.label, Namespaces: []ports.NamespacePlan{w.planOf(s, w.unopened(s))}}
-	if plan.Diverged() && !w.x.rebuying && !w.x.book.Rebuying() {
-		return &ports.DivergedError{Plan: plan}
+	p := w.planOf(s, w.unopened(s))
+	p.Unreached, p.Cost = w.x.cost(w.x.standingOn([]*ledger.Entry{opened}).entries) // those of its own worktrees as well
+	if p.Diverged() && !w.x.rebuying && !w.x.book.Rebuying() {
+		return &ports.DivergedError{Plan: ports.Plan{Label: w.x.label, Namespaces: []ports.NamespacePlan{p}}}
 	}
 	s.live, s.retry = nil, 0
 	return w.x.supersedeLocked(ctx, ledger.WhyRebuy, []*ledger.Entry{opened})
