@@ -127,3 +127,14 @@ func TestALockThatSomebodyHoldsKeepsALandingFromBeginning(t *testing.T) {
 	require.NoError(t, lock.Close())
 	l.land(l.resolve(m.Conflicts))
 }
+
+func TestALandingIsCommittedWhereAKilledOneLeftItsLock(t *testing.T) {
+	t.Parallel()
+	l := meet(t, nil, map[string]string{"ours": "1\n"}, map[string]string{"theirs": "2\n"})
+	m := l.merge()
+	lock := filepath.Join(l.dir, ".git", "refs", "agl", "keep", label, "made-_base.lock")
+	l.write(lock, m.Tree+"\n")
+	_, done := l.land(m)
+	require.Nil(t, done.Salvage)
+	require.NoFileExists(t, lock)
+}

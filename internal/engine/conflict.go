@@ -69,12 +69,13 @@ func (c *Conflict) Summary() string {
 }
 
 // settle ends the conflict: its methods are Invalid from here on. A Step that
-// its resolver left running is waited for.
-func (c *Conflict) settle() {
-	c.landing.steps.Wait()
+// its resolver left running is cancelled, and waited for.
+func (c *Conflict) settle(cancel context.CancelFunc) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.settled = true
+	c.mu.Unlock()
+	cancel()
+	c.landing.steps.Wait()
 }
 
 // begin says whether a Step may be taken now, and which it is.
@@ -103,11 +104,14 @@ func (c *Conflict) end() {
 // resolve asks the resolver about a conflict. Whatever it does, the conflict is
 // settled then.
 func (l *landing) resolve(ctx context.Context, c *Conflict) (Resolution, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	made, err := guardPanic(l.x, "resolver of "+c.Child, func() (Resolution, error) { return l.resolver(ctx, c) })
-	c.settle()
+	under, cancel := context.WithCancel(ctx)
+	made, err := func() (Resolution, error) {
+		defer c.settle(cancel) // also where the resolver ends its goroutine
+		return guardPanic(l.x, "resolver of "+c.Child, func() (Resolution, error) { return l.resolver(under, c) })
+	}()
 	switch {
+	case err != nil && ports.KindOf(err) == "" && ctx.Err() == nil:
+		return made, ports.Conflicted.Errorf("resolver of "+c.Child, "%w (%w)", err, c.gaveUp())
 	case err != nil:
 		return Resolution{}, err
 	case made == Resolution{}:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"example.com/agl/internal/ledger"
@@ -28,10 +29,31 @@ func (x *execution) run(ctx context.Context, resumed bool, opts ResumeOptions) (
 	if n := w.unreached(); n > 0 {
 		x.note("", "recorded results that the workflow did not ask for: %d", n)
 	}
+	x.tellUnlanded()
 	if failed := x.recordEnd(context.WithoutCancel(ctx), err, w.unreached()); failed != nil {
 		return errors.Join(err, failed)
 	}
 	return err
+}
+
+// tellUnlanded names the worktrees that have commits which were not landed:
+// they stay until the run is cleared.
+func (x *execution) tellUnlanded() {
+	landed := map[string]string{} // namespace → the head that was last landed
+	live := x.book.LiveEntries()
+	for _, e := range live {
+		switch {
+		case e.Kind == ports.KindOpened:
+			landed[e.Namespace] = e.Head
+		case e.Kind == ports.KindLanding && e.Failure == nil:
+			landed[e.Namespace] = e.Landing.Child
+		}
+	}
+	for _, namespace := range slices.Sorted(maps.Keys(landed)) {
+		if head := x.book.Head(namespace); head != landed[namespace] {
+			x.note(namespace, "its commits were not landed: branch %s, at %.12s, stays until the run is cleared", x.branch(namespace), head)
+		}
+	}
 }
 
 // walkToEnd calls the workflow until it has ended: first dry, if it is

@@ -43,13 +43,15 @@ func (c *Conflict) Step(ctx context.Context, s *Step) error {
 }
 
 // refix answers a step in a conflict from its record: the files are made those
-// that its agent left.
+// that its agent left, unless they are what a person has made of these since.
 func (l *landing) refix(ctx context.Context, s *Step, e *ledger.Entry) error {
 	l.x.publish(l.space.name, ports.Hit{Record: planRecord(e), Failed: e.Failure != nil})
-	done, err := l.x.engine.set.Integrator.Restore(ctx, l.ws, e.Head, "found before what "+s.Role.Name+" had left was written back")
-	l.x.tellPutBack(l.parent.name, done)
-	if err != nil {
-		return l.walk.stop(fmt.Errorf("%s: %w", l.verb.op(), err))
+	if l.restored < e.Seq {
+		done, err := l.x.engine.set.Integrator.Restore(ctx, l.ws, e.Head, "found before what "+s.Role.Name+" had left was written back")
+		l.x.tellPutBack(l.parent.name, done)
+		if err != nil {
+			return l.walk.stop(fmt.Errorf("%s: %w", l.verb.op(), err))
+		}
 	}
 	if e.Failure != nil {
 		return e.Failure.Err()

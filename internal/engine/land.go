@@ -44,6 +44,7 @@ type landing struct {
 	note     ledger.Note
 	steps    sync.WaitGroup // those of a conflict that are in flight
 	fixes    int            // Steps taken in its conflicts
+	restored int            // the record of what a person had made of the conflict at hand; 0 if none
 }
 
 func (l *landing) land(ctx context.Context) (*ledger.Entry, error) {
@@ -56,18 +57,9 @@ func (l *landing) land(ctx context.Context) (*ledger.Entry, error) {
 	if r.Before == landed {
 		return l.nothing(ctx)
 	}
-	contained, err := x.engine.set.History.Contains(ctx, r.Before, into)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, ended(ctx, l.verb)
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", l.verb.op(), err)
-	case contained:
-		return l.fail(ctx, ports.Unexpected.Errorf(l.verb.op(), "its commits are in %s already, and no landing put them there", l.parent.branch))
-	}
 	l.spec = ports.MergeSpec{Head: into, Theirs: r.Before, Branch: l.space.branch, Into: l.parent.branch}
 	l.note = ledger.Note{Landing: r.Landing}
-	err = l.enter(ctx, l.parent)
+	err := l.enter(ctx, l.parent)
 	if err == nil {
 		err = l.begin(ctx, l.note)
 	}
@@ -110,7 +102,10 @@ var null = json.RawMessage("null")
 func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 	x := l.x
 	m, err := l.tryMerge(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, ports.Invalid) && l.contained(ctx):
+		return l.fail(ctx, ports.Unexpected.Errorf(l.verb.op(), "its commits are in %s already, and no landing put them there", l.parent.branch))
+	case err != nil:
 		return l.stopped(ctx, err)
 	}
 	var were []ports.ConflictPath // that were in conflict, in any try
@@ -128,7 +123,7 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		if err := l.restoreHold(ctx, n); err != nil {
 			return l.stopped(ctx, err)
 		}
-		l.note.Try = n
+		l.note.Try, l.note.Tree = n, ""
 		if err := l.rewrite(ctx, ledger.Resolving); err != nil {
 			return l.stopped(ctx, err)
 		}
@@ -137,7 +132,7 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		case l.halting(err):
 			return l.stopped(ctx, err)
 		case err != nil:
-			return l.fail(ctx, fmt.Errorf("%s: its resolver: %w", l.verb.op(), err))
+			return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), err))
 		case !made.retry:
 			return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), c.gaveUp()))
 		case ctx.Err() != nil:
@@ -149,6 +144,11 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		were = union(were, c.Paths)
 		if m, err = x.engine.set.Integrator.Resolve(ctx, l.ws, l.spec, were); err != nil {
 			return l.stopped(ctx, err)
+		}
+		if l.note.Tree = m.Tree; m.Tree != "" {
+			if err := l.rewrite(ctx, ledger.Merging); err != nil { // the gate may leave something of its own
+				return l.stopped(ctx, err)
+			}
 		}
 	}
 }
@@ -165,6 +165,14 @@ func (l *landing) tryMerge(ctx context.Context) (ports.Merge, error) {
 		return m, err
 	}
 	return l.x.engine.set.Integrator.Merge(ctx, l.ws, l.spec)
+}
+
+// contained reports whether what is to be landed is in the parent already. It
+// is asked only where no merge could be made: to ask before each landing would
+// be one more process of git.
+func (l *landing) contained(ctx context.Context) bool {
+	in, err := l.x.engine.set.History.Contains(ctx, l.spec.Theirs, l.spec.Head)
+	return err == nil && in
 }
 
 // union returns the paths of both, each once.
@@ -185,10 +193,12 @@ func (l *landing) restoreHold(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
+	l.restored = 0
 	e := l.x.book.Support(ports.KindHold, l.space.name, key, l.since)
 	if e == nil {
 		return nil
 	}
+	l.restored = e.Seq
 	done, err := l.x.engine.set.Integrator.Restore(ctx, l.ws, e.Head, "found before what a person had typed was written back")
 	l.x.tellPutBack(l.parent.name, done)
 	l.x.note(l.space.name, "what was typed in %s when the run was interrupted is there again", l.ws.Dir())

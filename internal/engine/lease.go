@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -73,7 +72,8 @@ func (l *lease) take(ctx context.Context, w *walk, who string) error {
 		case l.slot <- struct{}{}:
 			l.granted(w, who)
 		case <-ctx.Done():
-			return fmt.Errorf("wait for %s: %w", l.left(w, who), ctx.Err())
+			l.left(w, who)
+			return ctx.Err()
 		case <-w.halting:
 			l.left(w, who)
 			return w.halted()
@@ -112,11 +112,10 @@ func (l *lease) granted(w *walk, who string) {
 
 // left tells that a namespace does not wait any more, and returns for whom it
 // did.
-func (l *lease) left(w *walk, who string) (holder string) {
+func (l *lease) left(w *walk, who string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.leave(w, who)
-	return l.holder
 }
 
 func (l *lease) leave(w *walk, who string) {

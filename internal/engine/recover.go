@@ -16,6 +16,7 @@ func (x *execution) recover(ctx context.Context) error {
 	if err := x.reap(ctx, "", ports.EnvRun+"="+x.book.Run.Nonce); err != nil {
 		return err
 	}
+	ended := x.book.End() != nil // nothing was recorded since: whatever ran was concluded then
 	namespaces := x.book.Namespaces()
 	landing := map[string]bool{}           // namespaces in whose checkout a landing was interrupted
 	for _, namespace := range namespaces { // before anything is put back
@@ -26,7 +27,7 @@ func (x *execution) recover(ctx context.Context) error {
 		landing[into] = true
 	}
 	for _, namespace := range namespaces {
-		if err := x.recoverNamespace(ctx, namespace, landing[namespace]); err != nil {
+		if err := x.recoverNamespace(ctx, namespace, landing[namespace], ended); err != nil {
 			return err
 		}
 	}
@@ -76,7 +77,8 @@ func (x *execution) recoverLanding(ctx context.Context, namespace string) (into 
 func (x *execution) keepHold(ctx context.Context, namespace string, ws ports.Workspace, at string, note *ledger.Note) error {
 	l := note.Landing
 	ended := note.Phase == ledger.Fixing && note.Record != nil
-	if note.Phase != ledger.Resolving && !ended || at != l.Before {
+	resolved := note.Phase == ledger.Merging && note.Try > 0
+	if note.Phase != ledger.Resolving && !resolved && !ended || at != l.Before {
 		return nil
 	}
 	spec := ports.MergeSpec{Head: l.Before, Theirs: l.Child, Branch: x.branch(namespace), Into: x.branch(l.Into)}
@@ -91,6 +93,13 @@ func (x *execution) keepHold(ctx context.Context, namespace string, ws ports.Wor
 	if ended {
 		x.note(namespace, "%s had ended when the run was interrupted: it is recorded now", note.Record.Name)
 		return x.recordFix(ctx, ws, note.Record, who)
+	}
+	if note.Tree != "" {
+		done, err := x.engine.set.Integrator.Settle(ctx, ws, note.Tree, "left by the gate in "+note.Name)
+		x.tellPutBack(l.Into, done)
+		if err != nil {
+			return err
+		}
 	}
 	now := x.engine.now()
 	snapshot, err := x.engine.set.Integrator.Snapshot(ctx, ws, ports.CommitSpec{
@@ -126,8 +135,12 @@ func ignoreCorrupt(err error) error {
 
 // recoverNamespace makes a namespace's branch and checkout stand where its
 // records say. interrupted is whether something was in the middle of work there
-// besides the namespace's own verb.
-func (x *execution) recoverNamespace(ctx context.Context, namespace string, interrupted bool) error {
+// besides the namespace's own verb, ended whether the run had ended.
+//
+// Where it had, no verb has begun since and the branch is where it belongs,
+// the checkout is not looked at: a replay starts no git. What somebody may have
+// left there is salvaged before the next verb works there, as ever.
+func (x *execution) recoverNamespace(ctx context.Context, namespace string, interrupted, ended bool) error {
 	note, err := x.book.ReadNote(ctx, namespace)
 	var corrupt *ports.CorruptError
 	switch {
@@ -148,6 +161,9 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string, inte
 	}
 	if at == "" {
 		return nil // nothing has worked there yet
+	}
+	if ended && !interrupted && note == nil && corrupt == nil && at == head {
+		return nil
 	}
 	if !there {
 		if note != nil && at != head { // by then nothing else leads to it

@@ -40,9 +40,11 @@ func fromRecords(s *ports.Status, book *ledger.Book) {
 		}
 	}
 	for _, entry := range book.Live("") {
-		ns := statusOf(s, entry.Namespace)
-		ns.Records++
-		if bought(entry) {
+		statusOf(s, entry.Namespace).Records++
+	}
+	for _, entry := range book.Entries() {
+		if entry.Kind == ports.KindStep || entry.Kind == ports.KindFix {
+			ns := statusOf(s, entry.Namespace)
 			ns.Usage = ns.Usage.Add(entry.Usage)
 		}
 	}

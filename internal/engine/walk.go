@@ -32,6 +32,7 @@ type walk struct {
 	retrying map[int]bool             // failures that are tried again: their place is free
 	given    *closure                 // records that are about to be given up; nil: none
 	pending  map[string]*ports.Record // in a plan: what a resume would record first, by namespace
+	first    map[string]*precedence   // landings that go first, by the namespace into which
 }
 
 // A namespace is one namespace's place in a walk.
@@ -80,6 +81,9 @@ func (e *replayedError) Unwrap() error { return e.err }
 // those to be given up.
 func (x *execution) newWalk(dry bool, retrying map[int]bool, given *closure) *walk {
 	w := &walk{x: x, dry: dry, spaces: map[string]*namespace{}, halting: make(chan struct{}), retrying: retrying, given: given}
+	if !dry {
+		w.first = x.precedences()
+	}
 	return w
 }
 
@@ -285,16 +289,21 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 	if err := x.check(ctx); err != nil {
 		return w.stop(err)
 	}
-	spaces := []*namespace{s}
+	spaces, entered := []*namespace{s}, func() {}
 	if v.kind == ports.KindLanding {
 		spaces = append(spaces, s.parent)
+		entered = w.giveWay(ctx, s)
 	}
-	ctx, release, err := w.lease(ctx, v, spaces...)
-	if err != nil {
+	under, release, err := w.lease(ctx, v, spaces...)
+	entered()
+	switch {
+	case err != nil && ctx.Err() != nil && w.halted() == nil:
+		return ended(ctx, v)
+	case err != nil:
 		return err
 	}
 	defer release()
-	if ctx.Err() != nil {
+	if ctx = under; ctx.Err() != nil {
 		return ended(ctx, v)
 	}
 	x.publish(s.name, ports.Missed{Miss: *miss})
@@ -378,19 +387,12 @@ func (w *walk) rest(s *namespace) []*ledger.Entry {
 
 // planOf says what becomes of a namespace's records.
 func (w *walk) planOf(s *namespace, miss *ports.Miss) ports.NamespacePlan {
-	p := ports.NamespacePlan{
-		Namespace: s.name, Hits: s.pos, Miss: miss,
-		Unreached: []ports.PlanRecord{}, Cost: ports.Usage{Complete: true},
-	}
+	p := ports.NamespacePlan{Namespace: s.name, Hits: s.pos, Miss: miss}
+	rest := w.rest(s)
 	if miss != nil && s.again {
-		return p // what follows is asked for when the landing has been made
+		rest = nil // what follows is asked for when the landing has been made
 	}
-	for _, e := range w.rest(s) {
-		p.Unreached = append(p.Unreached, planRecord(e))
-		if bought(e) {
-			p.Cost = p.Cost.Add(e.Usage)
-		}
-	}
+	p.Unreached, p.Cost = w.x.cost(rest)
 	return p
 }
 
@@ -398,6 +400,22 @@ func (w *walk) planOf(s *namespace, miss *ports.Miss) ports.NamespacePlan {
 // or a landing, for the agents in its conflicts.
 func bought(e *ledger.Entry) bool {
 	return e.Kind == ports.KindStep || e.Kind == ports.KindLanding
+}
+
+// cost returns the ordered ones among records, and what they were bought for:
+// a landing for what was spent on its conflicts.
+func (x *execution) cost(entries []*ledger.Entry) (ordered []ports.PlanRecord, cost ports.Usage) {
+	ordered, cost = []ports.PlanRecord{}, ports.Usage{Complete: true}
+	for _, e := range entries {
+		switch {
+		case !e.Kind.Ordered():
+			continue
+		case bought(e):
+			cost = cost.Add(e.Usage)
+		}
+		ordered = append(ordered, planRecord(e))
+	}
+	return ordered, cost
 }
 
 // plan says what a dry walk found. err is what the function returned.

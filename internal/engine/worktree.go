@@ -142,9 +142,10 @@ func (w *walk) reopen(ctx context.Context, s *namespace) error {
 	if opened == nil {
 		return nil
 	}
-	plan := ports.Plan{Label: w.x.label, Namespaces: []ports.NamespacePlan{w.planOf(s, w.unopened(s))}}
-	if plan.Diverged() && !w.x.rebuying && !w.x.book.Rebuying() {
-		return &ports.DivergedError{Plan: plan}
+	p := w.planOf(s, w.unopened(s))
+	p.Unreached, p.Cost = w.x.cost(w.x.standingOn([]*ledger.Entry{opened}).entries) // those of its own worktrees as well
+	if p.Diverged() && !w.x.rebuying && !w.x.book.Rebuying() {
+		return &ports.DivergedError{Plan: ports.Plan{Label: w.x.label, Namespaces: []ports.NamespacePlan{p}}}
 	}
 	s.live, s.retry = nil, 0
 	return w.x.supersedeLocked(ctx, ledger.WhyRebuy, []*ledger.Entry{opened})

@@ -38,6 +38,7 @@ type Note struct {
 	Landing *ports.Landing `json:"landing,omitempty"` // of a landing, which works in its parent's checkout
 	Phase   Phase          `json:"phase,omitempty"`   // and what it is in the middle of
 	Try     int            `json:"try,omitempty"`     // and which conflict it is about
+	Tree    string         `json:"tree,omitempty"`    // what that was resolved to, while the gate runs on it
 }
 
 // A Phase is what a landing is in the middle of.
@@ -45,7 +46,7 @@ type Phase string
 
 // The phases.
 const (
-	Merging   Phase = ""          // it merges, or the gate runs: what is in the checkout is AGL's and the gate's
+	Merging   Phase = ""          // it merges, or the gate runs: what is in the checkout is AGL's and the gate's, and what was resolved
 	Resolving Phase = "resolving" // the resolver decides: what is in the checkout may be a person's
 	Fixing    Phase = "fixing"    // an agent works in the conflict
 )
@@ -130,6 +131,9 @@ func (b *Book) readNote(ctx context.Context, namespace, suffix string) (*Note, e
 	}
 	if n.Epoch != b.store.Epoch() {
 		n.Ending, n.Record = nil, nil
+		if n.Tree != "" { // it may be gone, and what is there may be the gate's
+			n.Tree, n.Try = "", 0
+		}
 	}
 	return n, nil
 }
