@@ -2,6 +2,8 @@ package agl_test
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -343,6 +345,61 @@ func TestAMergeThatIsEndedInItsCheckoutIsNotLanded(t *testing.T) {
 			w.mend = func(tn *turn) (any, error) { tn.write("same.txt", "both\n"); return patch{}, nil }
 			require.NoError(t, w.resume(clashing(plainly, agl.ResolveWith(editor, 1, nil))))
 			require.Equal(t, "both\n", w.landed()["same.txt"])
+		})
+	}
+}
+
+// A landing that an agent mends, in a process that dies, is gone on with in one
+// that dies as well.
+func TestASecondCrashWhileALandingIsRecoveredBuysNothingTwice(t *testing.T) {
+	t.Parallel()
+	begin := func(t *testing.T) *clash {
+		w := newClash(t, false)
+		w.verifier.Command = "make"
+		w.verifier.Find = func(_ context.Context, task ports.VerifyTask, _ int) (ports.Verdict, error) {
+			text, _ := fs.ReadFile(task.Tree, "same.txt")
+			return ports.Verdict{Passed: string(text) != "mended 1\n"}, nil
+		}
+		w.mend = func(tn *turn) (any, error) {
+			tn.write("same.txt", fmt.Sprintf("mended %d\n", tn.Ordinal))
+			return patch{}, nil
+		}
+		return w
+	}
+	resolve := agl.ResolveWith(editor, 2, nil)
+	wf, resume := clashing(plainly, resolve), &agl.StartOptions{Resume: true}
+	probe := &faults{}
+	w := begin(t)
+	w.set = probe.wrap(w.set)
+	require.NoError(t, w.start(job(wf)))
+	want := w.landedOutcome()
+	require.Len(t, w.agents(), 6)
+	from := nth("merge", 1)(probe.names) // that of b
+	require.Positive(t, from)
+	for i := 4 * from; i < 4*len(probe.names); i++ {
+		at, after, powerCut := i/4, i%2 == 1, i/2%2 == 1
+		t.Run(fmt.Sprintf("%d %s after=%v powercut=%v", at+1, probe.names[at], after, powerCut), func(t *testing.T) {
+			t.Parallel()
+			pairs(i, func(second *faults) bool {
+				w := begin(t)
+				plain := w.set
+				for _, f := range []*faults{{at: at + 1, after: after, crash: true}, second} {
+					w.set = f.wrap(plain)
+					err := w.engine().Start(t.Context(), "job", job(wf), resume)
+					require.Equal(t, f.failed, err != nil, "%v", err)
+					if powerCut {
+						w.store.PowerCut()
+						w.repo.PowerCut()
+					}
+				}
+				w.set = plain
+				require.NoError(t, w.engine().Start(t.Context(), "job", job(wf), resume))
+				if diff := cmp.Diff(want, w.landedOutcome()); diff != "" {
+					t.Errorf("the second at call %d, after=%v: outcome (-want +got):\n%s", second.at, second.after, diff)
+				}
+				require.LessOrEqual(t, len(w.agents()), 8, "each death may interrupt one")
+				return second.failed
+			})
 		})
 	}
 }
