@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"sync"
 	"testing"
@@ -193,4 +194,61 @@ func TestASplitSurvivesEveryCrash(t *testing.T) {
 		})
 		return h
 	}, wf.With(chunks{[]string{"a", "b", "c"}}), wf)
+}
+
+// nests lands a nested child twice in its parent, and that in the run, beside
+// another one that changes the same.
+var nests = script(func(ctx context.Context, run *agl.Run) error {
+	children, err := opens(ctx, run, "left", "right")
+	if err != nil {
+		return err
+	}
+	resolve := agl.ResolveWith(editor, 2, nil)
+	err = each([]string{"left", "right"}, func(name string) error {
+		if name == "right" {
+			if err := build(ctx, children[1], "right"); err != nil {
+				return err
+			}
+			return children[1].Integrate(ctx, resolve)
+		}
+		nested, err := children[0].Worktree(ctx, "nested")
+		if err != nil {
+			return err
+		}
+		for _, task := range []string{"one", "two"} {
+			if err := build(ctx, nested, task); err != nil {
+				return err
+			}
+			if err := nested.Integrate(ctx, resolve); err != nil {
+				return err
+			}
+		}
+		return children[0].Integrate(ctx, resolve)
+	})
+	if err != nil {
+		return err
+	}
+	_, err = run.Verify(ctx)
+	return err
+}, builder, editor)
+
+func TestNestedLandingsSurviveEveryCrash(t *testing.T) {
+	t.Parallel()
+	agltest.CrashEverywhere(t, func(t *testing.T) *agltest.Harness {
+		h := agltest.New(t)
+		builds(h, own)
+		h.Conflicts("left", "one.txt")
+		h.Gate(func(tree fs.FS) error {
+			text, err := fs.ReadFile(tree, "one.txt")
+			if err == nil && string(text) == "mended 1\n" {
+				return errors.New("FAIL: mended badly")
+			}
+			return nil
+		})
+		agltest.Handle(h, editor, func(_ context.Context, turn *agltest.Turn) (patch, error) {
+			turn.WriteFile("one.txt", fmt.Sprintf("mended %d\n", turn.N))
+			return patch{}, nil
+		})
+		return h
+	}, job(nests), nests)
 }

@@ -269,7 +269,9 @@ func TestParametersThatMeanNothingAreRefused(t *testing.T) {
 
 func TestSplitSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
-	agltest.CrashEverywhere(t, func(t *testing.T) *agltest.Harness { return crossing.new(t) }, job, Workflow)
+	p := crossing
+	p.chunks = []string{"left", "right"}
+	agltest.CrashEverywhere(t, func(t *testing.T) *agltest.Harness { return p.new(t) }, job, Workflow)
 }
 
 func TestSplitIsTheSameOverGit(t *testing.T) {

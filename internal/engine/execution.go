@@ -39,6 +39,7 @@ type execution struct {
 	mu         sync.Mutex
 	workspaces map[string]ports.Workspace
 	status     ports.Status
+	landings   map[string]ports.Began // those under way, or the last ones, by namespace
 }
 
 // StartOptions are Start's.
@@ -145,7 +146,7 @@ func (e *Engine) hold(ctx context.Context, label string) (*execution, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &execution{engine: e, label: label, lock: lock, workspaces: map[string]ports.Workspace{}}
+	x := &execution{engine: e, label: label, lock: lock, workspaces: map[string]ports.Workspace{}, landings: map[string]ports.Began{}}
 	if x.trees, err = e.set.Workspaces.Attach(ctx, label, lock); err != nil {
 		return nil, errors.Join(err, lock.Release())
 	}

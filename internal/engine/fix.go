@@ -46,7 +46,7 @@ func (c *Conflict) Step(ctx context.Context, s *Step) error {
 // that its agent left, unless they are what a person has made of these since.
 func (l *landing) refix(ctx context.Context, s *Step, e *ledger.Entry) error {
 	l.x.publish(l.space.name, ports.Hit{Record: planRecord(e), Failed: e.Failure != nil})
-	if l.restored < e.Seq {
+	if e.Head != "" && l.restored < e.Seq {
 		done, err := l.x.engine.set.Integrator.Restore(ctx, l.ws, e.Head, "found before what "+s.Role.Name+" had left was written back")
 		l.x.tellPutBack(l.parent.name, done)
 		if err != nil {
@@ -89,8 +89,10 @@ func (f *fix) run(ctx context.Context, s *Step) error {
 			Model: s.Role.Model, Landing: l.record.Landing, Called: x.book.Last(), Started: x.engine.now(),
 		},
 	}
-	ctx = ports.WithVerb(ctx, ports.Verb{Namespace: l.space.name, Kind: ports.KindFix, Name: s.Role.Name, Ordinal: f.ordinal,
-		Within: fmt.Sprintf("landing #%d", l.verb.ordinal)})
+	ctx = ports.WithVerb(ctx, ports.Verb{
+		Namespace: l.space.name, Kind: ports.KindFix, Name: s.Role.Name, Ordinal: f.ordinal,
+		Within: fmt.Sprintf("landing #%d", l.verb.ordinal),
+	})
 	value, failure := a.turn(ctx, s)
 	cancelled := failure != nil && errors.Is(ctx.Err(), context.Canceled)
 	ctx = context.WithoutCancel(ctx)
@@ -106,7 +108,7 @@ func (f *fix) run(ctx context.Context, s *Step) error {
 	if err := f.record(ctx, a, value, failure); err != nil {
 		return l.walk.stop(fmt.Errorf("%s: %w", f.op, err))
 	}
-	if failure != nil {
+	if a.record.Failure != nil {
 		return a.record.Failure.Err()
 	}
 	return s.Deliver(value)
@@ -126,15 +128,27 @@ func (f *fix) record(ctx context.Context, a *attempt, value json.RawMessage, fai
 	if err := l.rewrite(ctx, ledger.Fixing); err != nil {
 		return err
 	}
-	if err := l.x.recordFix(ctx, l.ws, a.record, l.committer); err != nil {
+	if err := l.x.recordFix(ctx, l.ws, l.spec, a.record, l.committer); err != nil {
 		return err
 	}
 	l.note.Record = nil
 	return l.rewrite(ctx, ledger.Resolving)
 }
 
-// recordFix records a turn that has ended in a checkout that holds a merge.
-func (x *execution) recordFix(ctx context.Context, ws ports.Workspace, r *ports.Record, committer string) error {
+// recordFix records a turn that has ended in a checkout that holds a merge, or
+// that held it: an agent that has ended the merge has failed.
+func (x *execution) recordFix(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, r *ports.Record, committer string) error {
+	held, err := x.holds(ctx, ws, spec)
+	if err != nil {
+		return err
+	}
+	if !held {
+		if r.Failure == nil {
+			r.Failure, r.Value = ports.FailureOf(mergeEnded("step "+r.Name+" in the conflict of "+r.Namespace)), nil
+		}
+		_, err = x.record(ctx, r)
+		return err
+	}
 	snapshot, err := x.engine.set.Integrator.Snapshot(ctx, ws, ports.CommitSpec{
 		Head: r.Landing.Before, Message: fmt.Sprintf("what %s made of the conflict of %s", r.Name, r.Namespace), Identity: committer, Date: r.Ended,
 	})
@@ -147,4 +161,15 @@ func (x *execution) recordFix(ctx context.Context, ws ports.Workspace, r *ports.
 	r.Head = snapshot
 	_, err = x.record(ctx, r)
 	return err
+}
+
+// holds reports whether a checkout still holds a merge.
+func (x *execution) holds(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec) (bool, error) {
+	held, err := x.engine.set.Integrator.Held(ctx, ws, spec)
+	return held == ports.HoldPristine || held == ports.HoldEdited, err
+}
+
+// mergeEnded says that somebody has ended a merge that AGL held.
+func mergeEnded(op string) error {
+	return ports.Unexpected.Errorf(op, "the merge was ended in its checkout, by a commit or an abort; change the files there, and leave the rest to AGL")
 }

@@ -138,6 +138,12 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		case ctx.Err() != nil:
 			return l.fail(ctx, ctx.Err())
 		}
+		switch held, err := x.holds(ctx, l.ws, l.spec); {
+		case err != nil:
+			return l.stopped(ctx, err)
+		case !held:
+			return l.fail(ctx, mergeEnded(l.verb.op()))
+		}
 		if err := l.rewrite(ctx, ledger.Merging); err != nil {
 			return l.stopped(ctx, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"example.com/agl/internal/ledger"
 	"example.com/agl/ports"
@@ -18,16 +19,16 @@ func (x *execution) recover(ctx context.Context) error {
 	}
 	ended := x.book.End() != nil // nothing was recorded since: whatever ran was concluded then
 	namespaces := x.book.Namespaces()
-	landing := map[string]bool{}           // namespaces in whose checkout a landing was interrupted
+	fixing := map[string]bool{}            // namespaces in whose checkout an agent was interrupted that resolved a conflict
 	for _, namespace := range namespaces { // before anything is put back
 		into, err := x.recoverLanding(ctx, namespace)
 		if err != nil {
 			return err
 		}
-		landing[into] = true
+		fixing[into] = true
 	}
 	for _, namespace := range namespaces {
-		if err := x.recoverNamespace(ctx, namespace, landing[namespace], ended); err != nil {
+		if err := x.recoverNamespace(ctx, namespace, fixing[namespace], ended); err != nil {
 			return err
 		}
 	}
@@ -38,7 +39,8 @@ func (x *execution) recover(ctx context.Context) error {
 // of: what a person may have made of its conflict is kept for when it is made
 // again. The merge itself is ended when the parent's checkout is put back.
 //
-// It returns in whose checkout that was; "" if no landing was interrupted.
+// It returns in whose checkout an agent was at work on that, which may have
+// moved the branch; "" if none was.
 func (x *execution) recoverLanding(ctx context.Context, namespace string) (into string, err error) {
 	if err := x.book.Whole(ctx, namespace); err != nil {
 		return "", err
@@ -57,6 +59,10 @@ func (x *execution) recoverLanding(ctx context.Context, namespace string) (into 
 	if err != nil {
 		return "", err
 	}
+	was, head := track(x.book, into)
+	if at != "" && at != head && at != was && note.Phase != ledger.Fixing {
+		return "", strayBranch(branch, at, head) // with all that is there as it is
+	}
 	if there && at != "" {
 		ws, err := x.workspace(ctx, into, branch, at)
 		if err != nil {
@@ -69,6 +75,9 @@ func (x *execution) recoverLanding(ctx context.Context, namespace string) (into 
 			return "", err
 		}
 	}
+	if note.Phase != ledger.Fixing {
+		into = ""
+	}
 	return into, x.book.DropNote(ctx, namespace)
 }
 
@@ -78,12 +87,12 @@ func (x *execution) keepHold(ctx context.Context, namespace string, ws ports.Wor
 	l := note.Landing
 	ended := note.Phase == ledger.Fixing && note.Record != nil
 	resolved := note.Phase == ledger.Merging && note.Try > 0
-	if note.Phase != ledger.Resolving && !resolved && !ended || at != l.Before {
+	if note.Phase != ledger.Resolving && !resolved && !ended || at != l.Before && !ended {
 		return nil
 	}
 	spec := ports.MergeSpec{Head: l.Before, Theirs: l.Child, Branch: x.branch(namespace), Into: x.branch(l.Into)}
 	held, err := x.engine.set.Integrator.Held(ctx, ws, spec)
-	if err != nil || held != ports.HoldEdited && !(ended && held == ports.HoldPristine) {
+	if err != nil || held != ports.HoldEdited && !ended {
 		return err
 	}
 	who, err := x.committer(ctx)
@@ -92,7 +101,7 @@ func (x *execution) keepHold(ctx context.Context, namespace string, ws ports.Wor
 	}
 	if ended {
 		x.note(namespace, "%s had ended when the run was interrupted: it is recorded now", note.Record.Name)
-		return x.recordFix(ctx, ws, note.Record, who)
+		return x.recordFix(ctx, ws, spec, note.Record, who)
 	}
 	if note.Tree != "" {
 		done, err := x.engine.set.Integrator.Settle(ctx, ws, note.Tree, "left by the gate in "+note.Name)
@@ -186,7 +195,13 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string, inte
 			return err
 		}
 	}
-	if at != head && note == nil && !interrupted {
+	switch {
+	case at == head || note != nil || interrupted:
+	case x.landed(namespace, at, head): // its checkout has what is landed, and putting it back ends the merge
+		if err := x.trees.Move(ctx, branch, at, head); err != nil {
+			return err
+		}
+	default:
 		if err := x.moveCheckout(ctx, namespace, ports.Move{Namespace: namespace, Branch: branch, Old: at, New: head}); err != nil {
 			return err
 		}
@@ -203,6 +218,13 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string, inte
 		return err
 	}
 	return x.book.DropNote(ctx, namespace)
+}
+
+// landed reports whether a landing is what moves a namespace's branch.
+func (x *execution) landed(namespace, from, to string) bool {
+	return slices.ContainsFunc(x.book.LiveEntries(), func(e *ledger.Entry) bool {
+		return e.Kind == ports.KindLanding && e.Landing.Into == namespace && e.Landing.Before == from && e.Landing.After == to
+	})
 }
 
 // concludeGone concludes a verb whose checkout is gone, if what it left there

@@ -39,15 +39,43 @@ func fromRecords(s *ports.Status, book *ledger.Book) {
 			statusOf(s, namespace).Parent = opened.Parent
 		}
 	}
-	for _, entry := range book.Live("") {
-		statusOf(s, entry.Namespace).Records++
-	}
+	countRecords(s, book)
 	for _, entry := range book.Entries() {
 		if entry.Kind == ports.KindStep || entry.Kind == ports.KindFix {
 			ns := statusOf(s, entry.Namespace)
 			ns.Usage = ns.Usage.Add(entry.Usage)
 		}
 	}
+}
+
+// countRecords fills in how many live records each namespace has.
+func countRecords(s *ports.Status, book *ledger.Book) {
+	for i := range s.Namespaces {
+		s.Namespaces[i].Records = 0
+	}
+	for _, entry := range book.Live("") {
+		statusOf(s, entry.Namespace).Records++
+	}
+}
+
+// recount is for when records were given up.
+func (x *execution) recount() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.status.Namespaces = slices.Clone(x.status.Namespaces)
+	countRecords(&x.status, x.book)
+}
+
+// idle is for when a verb has ended without a record.
+func (x *execution) idle(namespace string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	rest(statusOf(&x.status, namespace))
+}
+
+// rest makes a namespace's status that of one in which no verb runs.
+func rest(ns *ports.NamespaceStatus) {
+	ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Since = "", "", 0, "", time.Time{}
 }
 
 // underWay adds what another process that holds the run is doing, from its
@@ -98,6 +126,9 @@ func (x *execution) observe(namespace string, what ports.Happening) {
 	ns := statusOf(&x.status, namespace)
 	switch e := what.(type) {
 	case ports.Began:
+		if e.Kind == ports.KindLanding {
+			x.landings[namespace] = e
+		}
 		ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Since = e.Kind, e.Name, e.Ordinal, "", x.engine.now()
 	case ports.Opened:
 		ns.Parent = e.Parent
@@ -106,9 +137,15 @@ func (x *execution) observe(namespace string, what ports.Happening) {
 	case ports.Activity:
 		ns.Activity = e.Text
 	case ports.Ended:
-		if e.Record.Kind.Ordered() {
-			ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Since = "", "", 0, "", time.Time{}
-			ns.Records++
+		switch retried := x.book.Entry(e.Record.Retry); {
+		case e.Record.Kind == ports.KindFix: // its landing goes on
+			landing := x.landings[namespace]
+			ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Since = landing.Kind, landing.Name, landing.Ordinal, "", x.engine.now()
+		case e.Record.Kind.Ordered():
+			rest(ns)
+			if retried == nil || retried.Failure == nil { // else it takes the place of a live one
+				ns.Records++
+			}
 		}
 		if e.Record.Kind == ports.KindStep || e.Record.Kind == ports.KindFix {
 			ns.Usage = ns.Usage.Add(e.Record.Usage)

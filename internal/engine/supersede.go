@@ -97,6 +97,7 @@ func (x *execution) supersedeLocked(ctx context.Context, why string, from []*led
 	if err != nil {
 		return err
 	}
+	x.recount()
 	x.note("", "records given up (%[2]s): %[1]d; their commits are kept under refs/agl/keep/%[3]s/ until the run is cleared", len(s.Records), why, x.label)
 	return x.move(ctx, s.Moves)
 }

@@ -313,6 +313,7 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 	switch {
 	case err == nil:
 	case ctx.Err() != nil && errors.Is(err, context.Canceled), errors.Is(err, errNotBegun):
+		x.idle(s.name)
 		return err
 	default:
 		return w.stop(err)

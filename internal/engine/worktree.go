@@ -130,7 +130,9 @@ func (w *walk) open(ctx context.Context, s *namespace) error {
 	}
 	x.publish(s.name, ports.Opened{Parent: s.parent.name, Base: base})
 	if was != "" && was != base {
-		return w.stop(x.move(ctx, []ports.Move{{Namespace: s.name, Branch: s.branch, Old: was, New: base}}))
+		if err := x.move(ctx, []ports.Move{{Namespace: s.name, Branch: s.branch, Old: was, New: base}}); err != nil {
+			return w.stop(err)
+		}
 	}
 	return nil
 }
