@@ -122,11 +122,7 @@ func TestACrowdKilledAtAnyInstantLandsEachChildOnce(t *testing.T) {
 			for kills := 0; ; kills++ {
 				p := s.start(point{}, disorder(random), "agl", s.next(crowdPlay)...)
 				if kills < 4 {
-					select {
-					case <-time.After(time.Duration(random.Int64N(int64(w.took)))):
-						_ = p.cmd.Process.Kill()
-					case <-p.done:
-					}
+					p.killedAt(random, w)
 				}
 				r = p.wait()
 				ledger.note(r.killed)
@@ -140,6 +136,29 @@ func TestACrowdKilledAtAnyInstantLandsEachChildOnce(t *testing.T) {
 			s.leavesNothing(operators)
 			s.missesNothing(random)
 		})
+	}
+}
+
+// killedAt kills a process at an instant that is random in what is left of the
+// run, however slow the machine is at the moment: some records from now, and a
+// moment later.
+func (p *process) killedAt(random *rand.Rand, w *whole) {
+	have := len(p.s.documents("records"))
+	after := have + random.IntN(max(1, w.records-have))
+	moment := time.Duration(random.Int64N(int64(w.took) / int64(w.records)))
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for len(p.s.documents("records")) < after {
+		select {
+		case <-tick.C:
+		case <-p.done:
+			return
+		}
+	}
+	select {
+	case <-time.After(moment):
+		_ = p.cmd.Process.Kill()
+	case <-p.done:
 	}
 }
 

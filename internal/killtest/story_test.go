@@ -34,6 +34,7 @@ type whole struct {
 	story
 	calls, writes, starts int    // of the process that ran it
 	notes                 []call // of the calls
+	records               int    // that were written
 	programs              int    // that agents, functions and the build noted
 	took                  time.Duration
 }
@@ -97,7 +98,7 @@ func (p *play) uninterrupted(t *testing.T) *whole {
 		r := s.start(point{}, nil, "work", p.workflow, label, s.script).wait()
 		took := time.Since(began)
 		require.Zero(t, r.code, "%s", r)
-		w := &whole{story: s.story(), calls: len(r.calls), notes: r.calls, writes: r.writes, starts: r.starts, programs: len(s.starts()), took: took}
+		w := &whole{story: s.story(), calls: len(r.calls), notes: r.calls, writes: r.writes, starts: r.starts, records: len(s.documents("records")), programs: len(s.starts()), took: took}
 		require.Len(t, w.Chapters, p.chapters(), "the play is whole")
 		s.leavesNothing(before)
 		p.whole = w
