@@ -406,6 +406,7 @@ func TestALandingThatIsNotWaitedForAnyLongerLeavesItsPlace(t *testing.T) {
 			errs := make([]error, 3)
 			var group sync.WaitGroup
 			waits, cancel := context.WithCancel(ctx)
+			defer cancel()
 			for i, child := range children {
 				if err := build(ctx, child, names[i]); err != nil {
 					return err

@@ -89,8 +89,10 @@ func (f *fix) run(ctx context.Context, s *Step) error {
 			Model: s.Role.Model, Landing: l.record.Landing, Called: x.book.Last(), Started: x.engine.now(),
 		},
 	}
-	ctx = ports.WithVerb(ctx, ports.Verb{Namespace: l.space.name, Kind: ports.KindFix, Name: s.Role.Name, Ordinal: f.ordinal,
-		Within: fmt.Sprintf("landing #%d", l.verb.ordinal)})
+	ctx = ports.WithVerb(ctx, ports.Verb{
+		Namespace: l.space.name, Kind: ports.KindFix, Name: s.Role.Name, Ordinal: f.ordinal,
+		Within: fmt.Sprintf("landing #%d", l.verb.ordinal),
+	})
 	value, failure := a.turn(ctx, s)
 	cancelled := failure != nil && errors.Is(ctx.Err(), context.Canceled)
 	ctx = context.WithoutCancel(ctx)
