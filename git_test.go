@@ -31,8 +31,9 @@ func (w *world) overGit() {
 	require.NoError(w.t, os.WriteFile(filepath.Join(w.gitDir, "main.go"), []byte("package main\n"), 0o644))
 	w.git("add", "-A")
 	w.git("commit", "-qm", "begin")
+	w.trees = filepath.Join(dir, "trees")
 	repo, err := git.Open(w.t.Context(), git.Options{
-		Repo: w.gitDir, Trees: filepath.Join(dir, "trees"), SalvageDir: filepath.Join(dir, "salvage"), Env: w.gitEnv,
+		Repo: w.gitDir, Trees: w.trees, SalvageDir: filepath.Join(dir, "salvage"), Env: w.gitEnv,
 	})
 	require.NoError(w.t, err)
 	w.set.Workspaces, w.set.Integrator, w.set.History = repo, repo.Integrator(), repo

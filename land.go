@@ -15,6 +15,13 @@ import (
 // in it.
 //
 // What is committed there reaches this run by Integrate alone.
+//
+// Give each worktree a goroutine, wait for all of them, and join their errors
+// by index (errors.Join): one resume then tries all again that failed. A
+// sync.WaitGroup does, and an errgroup.Group whose functions return nil and
+// keep their errors. errgroup.WithContext cancels the agents of the others at
+// the first failure: what they did until then is salvaged, not recorded, and
+// bought again.
 func (r *Run) Worktree(ctx context.Context, name string) (*Run, error) {
 	child, err := r.run.Worktree(ctx, name)
 	if err != nil {

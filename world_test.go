@@ -28,6 +28,7 @@ type world struct {
 	verifier *mem.Verifier
 	gitDir   string    // the repository, if it is a real one
 	gitEnv   []string  // what its git runs in
+	trees    string    // where its checkouts are
 	set      ports.Set // what engines are made of; tests replace ports in it
 
 	mu      sync.Mutex

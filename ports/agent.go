@@ -16,10 +16,12 @@ type Agent interface {
 	Ready(ctx context.Context, model Model) error
 	// Run runs one turn to its end. emit may be called until Run returns, by
 	// one goroutine at a time. A nil error means that the turn ended with the
-	// vendor's own positive sign of an end; with an error, the outcome's Usage (or
-	// the last that was emitted) is what was used until then. When ctx is cancelled, Run ends what it started
-	// and returns an error that wraps ctx.Err() and has no Kind. A tool that
-	// panics may make Run panic; it leaves the agent as it was.
+	// vendor's own positive sign of an end; with an error, also where ctx was
+	// cancelled, the outcome's Usage is what was used until then as far as that
+	// is known, or zero and not Complete: then it is the last that was emitted.
+	// When ctx is cancelled, Run ends what it started and returns an error that
+	// wraps ctx.Err() and has no Kind. A tool that panics may make Run panic; it
+	// leaves the agent as it was. Each turn is a conversation of its own.
 	Run(ctx context.Context, task Task, emit func(AgentEvent)) (Outcome, error)
 }
 
@@ -66,12 +68,13 @@ type Tool struct {
 	Doc    string
 	Schema json.RawMessage // of the arguments: an object's JSON Schema (2020-12)
 
-	// Call runs the tool. Arguments it refuses are a rejected result, not an
+	// Call runs the tool. The arguments are the model's, of any length and with
+	// every digit of their numbers. Arguments it refuses are a rejected result, not an
 	// error: the model reads it and tries again. It may be called in parallel.
 	Call func(ctx context.Context, args json.RawMessage) ToolResult
 }
 
-// A ToolResult is what the model reads after a call.
+// A ToolResult is what the model reads after a call, all of it.
 type ToolResult struct {
 	Text     string
 	Rejected bool // the call was refused or failed
@@ -90,9 +93,10 @@ const (
 type Outcome struct {
 	Stop    StopReason
 	Text    string // the last text the agent wrote
-	Session string // the vendor's id of the conversation; empty if it has none
+	Session string // the vendor's id of the conversation, no other turn's; empty if it has none
 	Usage   Usage
-	// Denied names the permissions the agent asked for and was refused.
+	// Denied names the permissions the agent asked for and was refused, also
+	// where it went on without them.
 	Denied []string
 }
 
@@ -116,12 +120,12 @@ const (
 
 // Usage is what was used: tokens, and money where the vendor reports it.
 type Usage struct {
-	Input     int64   `json:"input"`  // tokens, without the cached ones
-	Output    int64   `json:"output"` // tokens
-	Cached    int64   `json:"cached"`
-	Reasoning int64   `json:"reasoning"`
-	Cost      float64 `json:"cost"`     // US dollars; 0 if unknown
-	Complete  bool    `json:"complete"` // whether the figures cover the whole turn
+	Input     int64   `json:"input"`     // tokens, without the cached ones
+	Output    int64   `json:"output"`    // tokens
+	Cached    int64   `json:"cached"`    // tokens of the input that were read from a cache
+	Reasoning int64   `json:"reasoning"` // tokens, as the vendor reports them
+	Cost      float64 `json:"cost"`      // US dollars; 0 if unknown
+	Complete  bool    `json:"complete"`  // whether the figures cover the whole turn
 }
 
 // Tokens returns what counts against a token budget: input and output.

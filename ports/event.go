@@ -58,7 +58,9 @@ type (
 	WasSalvaged struct{ Salvage Salvage }
 	// Opened tells that a worktree was opened, from the namespace Parent.
 	Opened struct{ Parent, Base string }
-	// Waits tells that a verb waits until one of the namespace For has ended.
+	// Waits tells that a verb waits until one of the namespace For has ended,
+	// again where another has come first, and at last that it does not wait any
+	// more: For is "".
 	Waits struct{ For string }
 	// Met tells that a landing met a conflict, or a red gate, and that it is
 	// about to be resolved.

@@ -18,10 +18,10 @@ import "context"
 // that fails has changed nothing, or can be made again.
 type Integrator interface {
 	// Merge merges spec.Theirs into a checkout that stands clean at spec.Head;
-	// one that does not, or that holds a merge, is Conflicted. The checkout holds
-	// the merge then, unless the result is Blocked. The branch may be behind
-	// Theirs, and is not fast-forwarded; Theirs that Head contains already is
-	// Invalid.
+	// one that does not, or that holds a merge, is Conflicted (or Blocked, by an
+	// untracked file). The checkout holds the merge then, unless the result is
+	// Blocked. The branch may be behind Theirs, and is not fast-forwarded; Theirs
+	// that Head contains already is Invalid.
 	Merge(ctx context.Context, ws Workspace, spec MergeSpec) (Merge, error)
 	// Held says what a checkout holds of spec's merge. It changes nothing.
 	Held(ctx context.Context, ws Workspace, spec MergeSpec) (Hold, error)
@@ -31,8 +31,9 @@ type Integrator interface {
 	// markers are left in paths that were in conflict (ConflictMarkers, noting
 	// the line), and where paths are unmerged that are not among those: these
 	// stay as they are. A line like a marker that one of the sides has is none.
-	// The files are not changed. A checkout that does not hold spec's merge is
-	// Conflicted.
+	// The files are not changed. Where spec's merge was committed in the
+	// checkout, as people and agents do who run git, that commit is salvaged, and
+	// the merge held again; else a checkout that does not hold it is Conflicted.
 	Resolve(ctx context.Context, ws Workspace, spec MergeSpec, were []ConflictPath) (Merge, error)
 	// Settle makes index and files those of tree, in a checkout that holds a
 	// merge, which it goes on to hold. What would be lost is salvaged first. A

@@ -120,10 +120,20 @@ func (p NamespacePlan) String() string {
 	return b.String()
 }
 
-func (r PlanRecord) String() string { return fmt.Sprintf("%s %s, record %d", r.Kind, r.Name, r.Seq) }
+func (r PlanRecord) String() string {
+	return fmt.Sprintf("%s %s, record %d", r.Kind.noun(), r.Name, r.Seq)
+}
+
+// noun is what a record of this kind is of.
+func (k RecordKind) noun() string {
+	if k == KindOpened {
+		return "worktree"
+	}
+	return string(k)
+}
 
 func (m *Miss) String() string {
-	what := fmt.Sprintf("%s %s", m.Kind, m.Name)
+	what := fmt.Sprintf("%s %s", m.Kind.noun(), m.Name)
 	if m.Ordinal > 0 {
 		what += fmt.Sprintf(" (#%d)", m.Ordinal)
 	}

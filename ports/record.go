@@ -70,7 +70,7 @@ type Record struct {
 	Model   Model     `json:"model,omitempty"`
 	Ending  string    `json:"ending,omitempty"` // commit, discard, read
 	Session string    `json:"session,omitempty"`
-	Usage   Usage     `json:"usage"`
+	Usage   Usage     `json:"usage"` // of a landing: of the agents in its conflicts
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended"`
 

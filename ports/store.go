@@ -8,9 +8,9 @@ import (
 // A Store keeps, for each run, a set of named documents. A name is one or more
 // elements of letters, digits, '.', '_' and '-' joined by slashes; all before
 // the last is the document's folder. What is no name is Invalid, or kept apart
-// from every other. The store does not look into documents. It must be safe for
-// use by several goroutines. A call whose context is cancelled does nothing, and
-// its error wraps the context's.
+// from every other. The store does not look into documents, and sets no limit to
+// their size or number. It must be safe for use by several goroutines. A call
+// whose context is cancelled does nothing, and its error wraps the context's.
 //
 // Durable writes are atomic: whoever reads, at any time and after any crash,
 // sees the old document whole or the new one whole. A failed write leaves the

@@ -28,11 +28,12 @@ type History interface {
 type Verifier interface {
 	// Gate says what the gate runs. An empty Command means that there is none.
 	Gate() Gate
-	// Verify runs the gate in a checkout. A failing build and one that took
-	// too long are verdicts; only what could not be started is an error
-	// (Unavailable), or a gate that is not there (Invalid). When ctx ends, so
-	// does the gate: there is no verdict, and the error wraps ctx.Err(). Tree is
-	// not filled in. It may be called by several goroutines at once.
+	// Verify runs the gate in a checkout, each time it is asked: it remembers
+	// no verdict. A failing build and one that took too long are verdicts; only
+	// what could not be started is an error (Unavailable), or a gate that is not
+	// there (Invalid). When ctx ends, so does the gate: there is no verdict, and
+	// the error wraps ctx.Err(). Tree is not filled in. It may be called by
+	// several goroutines at once.
 	Verify(ctx context.Context, task VerifyTask) (Verdict, error)
 }
 
@@ -52,10 +53,10 @@ type VerifyTask struct {
 // A Verdict is what a gate found.
 type Verdict struct {
 	Passed  bool
-	Output  string // the last 64 KiB, valid UTF-8
+	Output  string // the last 64 KiB as they were written, but valid UTF-8
 	Tree    string // the id of the tree it was run on
 	Command string
-	Note    string // how it failed, where the output does not say: a timeout, a signal
+	Note    string // how it failed, where the output does not say: a timeout, a signal; empty where all is well
 	Took    time.Duration
 }
 

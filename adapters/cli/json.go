@@ -20,6 +20,8 @@ type (
 	showAnswer struct {
 		Run     runObject      `json:"run"`
 		Records []recordObject `json:"records"`
+
+		Namespaces []namespaceObject `json:"namespaces"`
 	}
 
 	runObject struct {
@@ -44,6 +46,17 @@ type (
 		Usage     usageObject      `json:"usage"`
 		Started   time.Time        `json:"started"`
 		Ended     time.Time        `json:"ended"`
+		Landing   *agl.Landing     `json:"landing,omitempty"`
+	}
+
+	namespaceObject struct {
+		Namespace string           `json:"namespace"`
+		Parent    string           `json:"parent"`
+		Records   int              `json:"records"`
+		Usage     usageObject      `json:"usage"`
+		Verb      ports.RecordKind `json:"verb"`
+		Name      string           `json:"name"`
+		Waiting   string           `json:"waiting"`
 	}
 
 	usageObject struct {
@@ -94,7 +107,7 @@ func recordJSON(r *agl.Record) recordObject {
 	o := recordObject{
 		Seq: r.Seq, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Value: r.Value, Head: r.Head,
 		Usage:   usageObject{Input: r.Usage.Input, Output: r.Usage.Output},
-		Started: r.Started.UTC(), Ended: r.Ended.UTC(),
+		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Landing: r.Landing,
 	}
 	if o.Value == nil {
 		o.Value = json.RawMessage("null")

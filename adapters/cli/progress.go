@@ -32,15 +32,18 @@ type progress struct {
 	volume volume
 	begun  bool // a run has begun
 
-	mu  sync.Mutex
-	now map[string]*underWay // by namespace
+	mu    sync.Mutex
+	now   map[string]*underWay // by namespace
+	waits map[string]bool      // the namespaces of which it was told that they wait
 }
 
 // underWay is what a namespace does now.
 type underWay struct {
-	who  string
-	when time.Time // it began
-	told time.Time // the last line about it was written
+	kind  ports.RecordKind
+	who   string
+	when  time.Time // it began
+	told  time.Time // the last line about it was written
+	under *underWay // of an agent in a conflict: the landing
 }
 
 // progress returns one for what the command line asked for.
@@ -56,7 +59,7 @@ func (s *session) progress() *progress {
 }
 
 func newProgress(out io.Writer, volume volume) *progress {
-	return &progress{out: out, volume: volume, now: make(map[string]*underWay)}
+	return &progress{out: out, volume: volume, now: make(map[string]*underWay), waits: make(map[string]bool)}
 }
 
 // keepTime writes lines about verbs that say nothing for long, until stop is
@@ -105,37 +108,47 @@ func (p *progress) event(e agl.Event) {
 			verb = "resumes"
 		}
 		p.by(everything, e, what.Info.Workflow, fmt.Sprintf("%s run %s (branch %s)", verb, what.Info.Label, what.Info.Branch))
+	case ports.Opened:
+		p.by(everything, e, place(e), openedText(what))
 	case ports.Hit:
 		text := "recorded already"
 		if what.Failed {
 			text += ", as failed"
 		}
-		p.by(everything, e, numbered(who(e.Namespace, what.Record.Name), what.Ordinal), text)
-	case ports.Began:
-		p.now[e.Namespace] = &underWay{who: numbered(who(e.Namespace, what.Name), what.Ordinal), when: e.Time}
-		text := "begins"
-		if what.Model != "" {
-			text += " with " + string(what.Model)
+		p.by(everything, e, called(what.Record.Kind, e.Namespace, what.Record.Name, what.Ordinal), text)
+	case ports.Waits:
+		if what.For != "" && !p.waits[e.Namespace] {
+			p.by(everything, e, place(e), "waits for "+whose(what.For))
 		}
-		p.line(everything, e, text)
+		p.waits[e.Namespace] = what.For != ""
+	case ports.Began:
+		now := &underWay{kind: what.Kind, who: called(what.Kind, e.Namespace, what.Name, what.Ordinal), when: e.Time}
+		if what.Kind == ports.KindFix {
+			now.under = p.now[e.Namespace]
+		}
+		p.now[e.Namespace] = now
+		p.line(everything, e, begunText(what))
 	case ports.Activity:
 		p.line(everything, e, what.Text)
 	case ports.Gated:
-		text := "the build gate passed"
-		if !what.Verdict.Passed {
-			text = "the build gate failed"
-			if what.Verdict.Note != "" {
-				text += ": " + what.Verdict.Note
-			}
-		}
-		p.line(everything, e, text)
+		p.line(everything, e, gatedText(what))
+	case ports.Met:
+		p.line(everything, e, metText(what))
 	case ports.Ended:
-		name := who(e.Namespace, what.Record.Name) // of a step that was refused before it began
-		if now := p.now[e.Namespace]; now != nil {
-			name = now.who
+		now := p.now[e.Namespace]
+		for now != nil && now.kind != what.Record.Kind { // an agent that was cancelled in a conflict has no end
+			now = now.under
 		}
-		p.by(everything, e, name, endedText(&what.Record))
-		delete(p.now, e.Namespace)
+		name := called(what.Record.Kind, e.Namespace, what.Record.Name, 0) // of a step that was refused before it began
+		if now == nil {
+			p.by(everything, e, name, endedText(&what.Record))
+			break
+		}
+		p.now[e.Namespace] = now
+		p.line(everything, e, endedText(&what.Record))
+		if p.now[e.Namespace] = now.under; now.under == nil {
+			delete(p.now, e.Namespace)
+		}
 	case ports.WasSalvaged:
 		s := what.Salvage
 		p.line(warnings, e, fmt.Sprintf("kept %s as salvage %d: %s", counted(int64(s.Paths), "changed path"), s.N, s.Reason))
@@ -144,32 +157,10 @@ func (p *progress) event(e agl.Event) {
 	}
 }
 
-func endedText(r *ports.Record) string {
-	text := "done"
-	if r.Failure != nil {
-		text = "failed: " + r.Failure.Message
-	}
-	if r.Usage.Tokens() > 0 {
-		text += ", " + tokens(r.Usage)
-	}
-	if r.Moved() {
-		text += ", commit " + short(r.Head)
-	}
-	return text
-}
-
-// numbered is a name with its ordinal, where it is not the first.
-func numbered(name string, ordinal int) string {
-	if ordinal > 1 {
-		return fmt.Sprintf("%s #%d", name, ordinal)
-	}
-	return name
-}
-
 // line writes a line about what the event's namespace does now, or about the
 // run.
 func (p *progress) line(at volume, e agl.Event, text string) {
-	name := e.Run
+	name := place(e)
 	if now := p.now[e.Namespace]; now != nil {
 		name = now.who
 	}

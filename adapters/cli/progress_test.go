@@ -37,12 +37,12 @@ func tell(p *progress) {
 	tell("parser", 0, ports.Began{Kind: agl.KindStep, Name: "builder", Ordinal: 1})
 	tell(ports.Base, time.Second, ports.WasSalvaged{Salvage: ports.Salvage{N: 1, Paths: 1, Reason: "the step failed"}})
 	tell(ports.Base, 0, ports.Ended{Record: agl.Record{
-		Name: "implementer", Before: "a", Head: "bbbbbbbbbbbbbb", Usage: agl.Usage{Input: 12000, Output: 345, Cost: 0.5},
+		Kind: agl.KindStep, Name: "implementer", Before: "a", Head: "bbbbbbbbbbbbbb", Usage: agl.Usage{Input: 12000, Output: 345, Cost: 0.5},
 	}})
-	tell("parser", time.Minute, ports.Ended{Record: agl.Record{Name: "builder", Failure: &agl.Failure{Message: "no\nway"}}})
+	tell("parser", time.Minute, ports.Ended{Record: agl.Record{Kind: agl.KindStep, Name: "builder", Failure: &agl.Failure{Message: "no\nway"}}})
 	tell(ports.Base, 0, ports.Gated{Verdict: agl.Verdict{Note: "it took too long"}})
 	tell("", 0, ports.Noted{Text: "a note"})
-	tell("parser", 0, ports.Ended{Record: agl.Record{Namespace: "parser", Name: "mender", Failure: &agl.Failure{Message: "too dear"}}})
+	tell("parser", 0, ports.Ended{Record: agl.Record{Kind: agl.KindStep, Namespace: "parser", Name: "mender", Failure: &agl.Failure{Message: "too dear"}}})
 }
 
 func TestProgressIsPlainLinesWhateverAnAgentWrites(t *testing.T) {
@@ -105,7 +105,7 @@ func TestAnAgentThatSaysNothingIsSeenToRun(t *testing.T) {
 		time.Sleep(20*time.Second + time.Millisecond)
 		tell("parser", ports.Activity{Text: "thinks"})
 		time.Sleep(70 * time.Second)
-		tell(ports.Base, ports.Ended{Record: agl.Record{Name: "implementer"}})
+		tell(ports.Base, ports.Ended{Record: agl.Record{Kind: agl.KindStep, Name: "implementer"}})
 		time.Sleep(30 * time.Second)
 		stop()
 		time.Sleep(time.Hour)
@@ -125,4 +125,78 @@ func TestAnAgentThatSaysNothingIsSeenToRun(t *testing.T) {
 			t.Errorf("progress (-want +got):\n%s", diff)
 		}
 	})
+}
+
+func TestProgressFollowsWorktreesToTheirLanding(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	p := newProgress(&out, everything)
+	at := begun
+	tell := func(namespace string, after time.Duration, what ports.Happening) {
+		at = at.Add(after)
+		p.event(agl.Event{Run: "issue-12", Namespace: namespace, Time: at, What: what})
+	}
+	landing := func(namespace, into, after string, failure *agl.Failure) ports.Ended {
+		return ports.Ended{Record: agl.Record{
+			Kind: agl.KindLanding, Namespace: namespace, Name: namespace, Before: "c", Head: "c", Failure: failure,
+			Landing: &agl.Landing{Into: into, Before: "aaaaaaaaaaaaaa", After: after, Child: "c"},
+		}}
+	}
+	both := []agl.ConflictPath{{Path: "a\x1b.go", Kind: "content"}, {Path: "b.go", Kind: "add/add"}}
+	red := agl.Verdict{Note: "exit status 1"}
+
+	tell("parser", 0, ports.Hit{Record: ports.PlanRecord{Kind: ports.KindOpened, Name: "parser"}})
+	tell("lexer", 0, ports.Opened{Parent: ports.Base, Base: "aaaaaaaaaaaaaa"})
+	tell("tokens", 0, ports.Opened{Parent: "lexer", Base: "aaaaaaaaaaaaaa"})
+	tell("lexer", 0, ports.Began{Kind: agl.KindLanding, Name: "lexer", Ordinal: 1})
+	tell("parser", 0, ports.Waits{For: "lexer"})
+	tell(ports.Base, 0, ports.Waits{For: "lexer"})
+	tell("lexer", time.Second, ports.Gated{Verdict: agl.Verdict{Passed: true}})
+	tell("lexer", 0, landing("lexer", ports.Base, "bbbbbbbbbbbbbb", nil))
+	tell(ports.Base, 0, ports.Waits{For: "parser"}) // not told again
+	tell("parser", 0, ports.Waits{})
+	tell("parser", 0, ports.Began{Kind: agl.KindLanding, Name: "parser", Ordinal: 2})
+	tell("parser", 0, ports.Met{Attempt: 1, Paths: both})
+	tell("parser", time.Second, ports.Began{Kind: ports.KindFix, Name: "mender", Ordinal: 1, Model: "claude/opus"})
+	tell("parser", 0, ports.Activity{Text: "reads a.go"})
+	tell("parser", time.Second, ports.Ended{Record: agl.Record{Kind: ports.KindFix, Namespace: "parser", Name: "mender", Head: "ffffffffff"}})
+	tell("parser", 0, ports.Gated{Verdict: red})
+	tell("parser", 0, ports.Met{Attempt: 2, Verdict: &red})
+	tell("parser", 0, ports.Began{Kind: ports.KindFix, Name: "mender", Ordinal: 2}) // cancelled: it has no end
+	tell("parser", 0, landing("parser", ports.Base, "aaaaaaaaaaaaaa", &agl.Failure{Message: "no way"}))
+	tell("tokens", 0, ports.Began{Kind: agl.KindLanding, Name: "tokens", Ordinal: 1})
+	tell("tokens", 0, ports.Gated{Verdict: agl.Verdict{Passed: true}, Again: true})
+	tell("tokens", 0, landing("tokens", "lexer", "dddddddddddddd", nil))
+	tell("tokens", 0, landing("tokens", "lexer", "aaaaaaaaaaaaaa", nil))
+	tell("tokens", 0, ports.Waits{For: ports.Base})
+	tell("tokens", 0, ports.Noted{Text: "a note"})
+	want := []string{
+		"parser recorded already",
+		"lexer worktree opened at aaaaaaaaaa",
+		"tokens worktree opened from lexer at aaaaaaaaaa",
+		"lexer 0s begins to land",
+		"parser waits for lexer",
+		"issue-12 waits for lexer",
+		"lexer 1s the build gate passed",
+		"lexer 1s landed, commit bbbbbbbbbb",
+		"parser #2 0s begins to land",
+		"parser #2 0s conflicts in a\uFFFD.go (content), b.go (add/add)",
+		"parser/mender 0s begins with claude/opus",
+		"parser/mender 0s reads a.go",
+		"parser/mender 1s done",
+		"parser #2 2s the build gate failed: exit status 1",
+		"parser #2 2s try 2: the merged tree does not build",
+		"parser/mender #2 0s begins",
+		"parser #2 2s failed: no way",
+		"tokens 0s begins to land",
+		"tokens 0s the build gate has passed on this tree before",
+		"tokens 0s landed in lexer, commit dddddddddd",
+		"tokens nothing new to land",
+		"tokens waits for the run's own branch",
+		"tokens a note",
+	}
+	if diff := cmp.Diff(want, told(&out)); diff != "" {
+		t.Errorf("progress (-want +got):\n%s", diff)
+	}
+	require.Empty(t, p.now)
 }

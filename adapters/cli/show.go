@@ -27,7 +27,7 @@ func (c *showCmd) run(ctx context.Context, s *session) error {
 			return err
 		}
 		if s.globals.JSON {
-			answer := showAnswer{Run: runJSON(journal.Run)}
+			answer := showAnswer{Run: runJSON(journal.Run), Namespaces: namespacesJSON(status)}
 			for i := range journal.Records {
 				answer.Records = append(answer.Records, recordJSON(&journal.Records[i]))
 			}
@@ -57,11 +57,16 @@ func journalText(j agl.Journal, status agl.Status, now time.Time, paint painter)
 		fmt.Fprintf(head, "unreached\t%s that the workflow did not ask for\n", counted(int64(n), "record"))
 	}
 	for _, ns := range status.Namespaces {
-		if ns.Verb != "" {
-			fmt.Fprintf(head, "under way\t%s %s, since %s (%s)\n", ns.Verb, who(ns.Namespace, ns.Name), stamp(ns.Since), took(now.Sub(ns.Since)))
+		switch {
+		case ns.Namespace != ports.Base:
+		case ns.Waiting != "":
+			fmt.Fprintf(head, "under way\twaits for %s\n", whose(ns.Waiting))
+		case ns.Verb != "":
+			fmt.Fprintf(head, "under way\t%s %s, since %s (%s)\n", ns.Verb, line(ns.Name, 60), stamp(ns.Since), took(now.Sub(ns.Since)))
 		}
 	}
 	head.Flush()
+	b.WriteString(worktreesText(status, j.Records, now))
 	var usage ports.Usage
 	for i := range j.Records {
 		usage = usage.Add(j.Records[i].Usage)
@@ -90,11 +95,11 @@ func recordsText(records []agl.Record) string {
 		if n := r.Usage.Tokens(); n > 0 {
 			tokens = count(n)
 		}
-		if r.Moved() {
-			commit = short(r.Head)
+		if c := made(r); c != "" {
+			commit = short(c)
 		}
 		fmt.Fprintf(rows, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			r.Seq, r.Kind, who(r.Namespace, r.Name), outcome(r), took(r.Ended.Sub(r.Started)), tokens, commit)
+			r.Seq, r.Kind, called(r.Kind, r.Namespace, r.Name, 0), outcome(r), took(r.Ended.Sub(r.Started)), tokens, commit)
 	}
 	rows.Flush()
 	for i := range records {

@@ -81,10 +81,81 @@ func TestShowTellsWhatWasGivenUpAndWhatIsUnderWay(t *testing.T) {
 		},
 	}
 	text := journalText(j, status, since.Add(90*time.Second), false)
-	require.Contains(t, text, "\nunder way   verdict verify, since 2026-01-02 03:04:05 (1m30s)\nunder way   step parser/builder, since 2026-01-02 03:04:05 (1m30s)\n\nSEQ")
+	require.Contains(t, text, "\nunder way   verdict verify, since 2026-01-02 03:04:05 (1m30s)\n\nWORKTREE")
 	require.True(t, strings.HasSuffix(text, "\n2,252 tokens; 1,260 more in records given up, $0.25\n"), text)
 	j.Records = nil
 	require.True(t, strings.HasSuffix(journalText(j, status, since, false), "\n\n0 tokens; 3,512 more in records given up, $0.25\n"))
+}
+
+// nested is a run that has a worktree of each sort, told of in any order.
+func nested(since time.Time) (agl.Journal, agl.Status) {
+	j := journal()
+	landed := &agl.Landing{Into: ports.Base, Before: strings.Repeat("b", 40), After: strings.Repeat("d", 40), Child: strings.Repeat("c", 40)}
+	given := *landed
+	given.After = given.Before
+	j.Records = []agl.Record{
+		{Seq: 5, Kind: agl.KindLanding, Namespace: "lexer", Name: "lexer", Landing: landed, Started: since, Ended: since},
+		{Seq: 7, Kind: agl.KindLanding, Namespace: "printer", Name: "printer", Landing: &given, Started: since, Ended: since},
+		{
+			Seq: 8, Kind: agl.KindLanding, Namespace: "parser", Name: "parser", Landing: &given, Started: since, Ended: since,
+			Failure: &agl.Failure{Kind: agl.Conflicted, Message: "conflicts"},
+		},
+	}
+	return j, agl.Status{Run: j.Run, Namespaces: []agl.NamespaceStatus{
+		{Namespace: "tokens", Parent: "lexer", Verb: agl.KindStep, Name: "builder", Since: since, Records: 2, Usage: agl.Usage{Input: 1000, Output: 234}},
+		{Namespace: "printer", Parent: ports.Base, Records: 1},
+		{Namespace: ports.Base, Waiting: "wide"},
+		{Namespace: "lexer", Parent: ports.Base, Records: 3, Waiting: ports.Base},
+		{Namespace: "parser", Parent: ports.Base, Records: 1},
+		{Namespace: "deep", Parent: "tokens"},
+		{Namespace: "wide", Parent: ports.Base, Verb: agl.KindLanding, Name: "wide", Since: since},
+	}}
+}
+
+func TestShowHasATreeOfWorktrees(t *testing.T) {
+	t.Parallel()
+	since := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
+	j, status := nested(since)
+	_, text, _ := strings.Cut(journalText(j, status, since.Add(90*time.Second), false), "over\uFFFD[2J limit\n")
+	want := `under way   waits for wide
+
+WORKTREE  RECORDS  TOKENS  LANDED       NOW
+lexer     3        0       dddddddddd   waits for the run's own branch
+  tokens  2        1,234   -            step builder (1m30s)
+    deep  0        0       -            -
+parser    1        0       no           -
+printer   1        0       nothing new  -
+wide      0        0       -            lands (1m30s)
+their branches are agl/_work/issue-12/WORKTREE
+
+SEQ  KIND     ROLE     OUTCOME     TIME  TOKENS  COMMIT
+5    landing  lexer    ok          0s    -       dddddddddd
+7    landing  printer  ok          0s    -       -
+8    landing  parser   conflicted  0s    -       -
+`
+	if diff := cmp.Diff(want, text[:min(len(text), len(want))]); diff != "" {
+		t.Errorf("show (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheJSONOfWorktreesAndLandingsIsStable(t *testing.T) {
+	t.Parallel()
+	j, status := nested(begun)
+	status.Namespaces = status.Namespaces[:4] // and lexer's own parent among them
+	b, c, d := strings.Repeat("b", 40), strings.Repeat("c", 40), strings.Repeat("d", 40)
+	got, err := encode(namespacesJSON(status))
+	require.NoError(t, err)
+	const none = `"usage":{"input":0,"output":0},"verb":"","name":""`
+	want := `[{"namespace":"_base","parent":"","records":0,` + none + `,"waiting":"wide"},` +
+		`{"namespace":"lexer","parent":"_base","records":3,` + none + `,"waiting":"_base"},` +
+		`{"namespace":"tokens","parent":"lexer","records":2,"usage":{"input":1000,"output":234},"verb":"step","name":"builder","waiting":""},` +
+		`{"namespace":"printer","parent":"_base","records":1,` + none + `,"waiting":""}]`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("namespaces (-want +got):\n%s", diff)
+	}
+	got, err = encode(recordJSON(&j.Records[0]))
+	require.NoError(t, err)
+	require.Contains(t, got, `"ended":"2026-01-02T03:04:05Z","landing":{"into":"_base","before":"`+b+`","after":"`+d+`","child":"`+c+`"}}`)
 }
 
 // A program outside this repository reads this: docs/json.md.
@@ -105,7 +176,7 @@ func TestTheJSONOfShowIsStable(t *testing.T) {
 		`"usage":{"input":1840,"output":412},"started":"2026-01-02T03:04:06Z","ended":"2026-01-02T03:04:08.25Z"},` +
 		`{"seq":3,"kind":"step","namespace":"parser","name":"reviewer","value":null,` +
 		`"failure":{"kind":"unavailable","message":"the limit\nis reached"},"head":"` + b + `",` +
-		`"usage":{"input":0,"output":0},"started":"2026-01-02T03:04:08.25Z","ended":"2026-01-02T03:05:35.3Z"}]}` + "\n"
+		`"usage":{"input":0,"output":0},"started":"2026-01-02T03:04:08.25Z","ended":"2026-01-02T03:05:35.3Z"}],"namespaces":[]}` + "\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("show --json (-want +got):\n%s", diff)
 	}

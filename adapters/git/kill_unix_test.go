@@ -27,12 +27,16 @@ import (
 const killedSteps = 5
 
 func TestMain(m *testing.M) {
-	if root := os.Getenv("AGL_TEST_KILLED"); root != "" {
-		if err := runUntilKilled(context.Background(), root); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+	for name, run := range map[string]func(context.Context, string) error{
+		"AGL_TEST_KILLED": runUntilKilled, "AGL_TEST_KILLED_LANDING": landUntilKilled,
+	} {
+		if root := os.Getenv(name); root != "" {
+			if err := run(context.Background(), root); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
 		}
-		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }

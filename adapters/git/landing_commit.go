@@ -38,12 +38,12 @@ func (r *Repo) commitMerge(ctx context.Context, spec ports.MergeSpec, tree, mess
 	if made.Empty, err = r.isEmpty(ctx, spec.Head, tree); err != nil {
 		return made, err
 	}
-	if made.ID, err = commitTree(ctx, r.run, who, message, tree, spec.Head, spec.Theirs); err != nil {
+	label, namespace := placeOf(spec.Into)
+	w := r.attached(label)
+	if made.ID, err = commitTree(ctx, w.run, who, message, tree, spec.Head, spec.Theirs); err != nil {
 		return made, err
 	}
 	r.found.merge(made.ID, spec.Theirs)
-	label, namespace := placeOf(spec.Into)
-	w := &worktrees{repo: r, label: label}
 	return made, w.holdMade(ctx, namespace, made.ID)
 }
 

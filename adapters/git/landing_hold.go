@@ -63,7 +63,7 @@ var untouchedMessage = regexp.MustCompile(`^Merge branch '[^'\n]*' into [^\n]*\n
 // ignored. It looks at bytes: what git calls changed because of line endings
 // or a filter is not.
 func (c *checkout) pristine(ctx context.Context, theirs string) (bool, error) {
-	if text, err := readRegular(filepath.Join(c.gitDir, mergeMsgFile), 1<<20); err != nil || !untouchedMessage.Match(text) {
+	if !c.untouchedMessage() {
 		return false, nil
 	}
 	x, err := c.readIndex(ctx)
@@ -98,6 +98,13 @@ func (c *checkout) pristine(ctx context.Context, theirs string) (bool, error) {
 	}
 	same, err := c.asWritten(ctx, f.tree, merged, look)
 	return len(same) == len(look), err
+}
+
+// untouchedMessage reports whether the message of the merge that the checkout
+// holds is one that git writes by itself.
+func (c *checkout) untouchedMessage() bool {
+	text, err := readRegular(filepath.Join(c.gitDir, mergeMsgFile), 1<<20)
+	return err == nil && untouchedMessage.Match(text)
 }
 
 // unlessGone is nil for an error that says that there is no such commit, or no

@@ -46,7 +46,9 @@ func (f forecast) conflicts() []ports.ConflictPath {
 			}
 		}
 	}
-	// What git only moved out of the way of a path in conflict is in the note.
+	if len(found) == 0 {
+		found["."] = ports.ConflictPath{Path: ".", Kind: ports.ConflictRename, Note: "git does not say where"}
+	}
 	return slices.SortedFunc(maps.Values(found), func(a, b ports.ConflictPath) int { return cmp.Compare(a.Path, b.Path) })
 }
 

@@ -51,6 +51,14 @@ func (c *checkout) resolve(ctx context.Context, spec ports.MergeSpec, were []por
 	for _, w := range were {
 		told[w.Path] = w
 	}
+	for _, p := range x.unmerged { // a path that is no text has come through JSON
+		asText := string([]rune(p))
+		if w, known := told[asText]; known && asText != p {
+			delete(told, asText)
+			w.Path = p
+			told[p] = w
+		}
+	}
 	left, err := c.markersLeft(ctx, spec.Theirs, slices.Sorted(maps.Keys(told)))
 	if err != nil {
 		return ports.Merge{}, err

@@ -1,8 +1,8 @@
 package git_test
 
 import (
+	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -115,6 +115,20 @@ func TestAPathThatWasInConflictIsResolvedEvenWhereItIsIgnored(t *testing.T) {
 	w.git(l.ws.Dir(), "rm", "-q", "--cached", "a.log")
 	made, _ := l.land(l.resolve(m.Conflicts))
 	require.Equal(t, "both", w.git(w.dir, "show", made.ID+":a.log"))
+}
+
+func TestAPathThatIsNoTextCanBeResolvedAfterItWasRecorded(t *testing.T) {
+	t.Parallel()
+	l := meet(t, map[string]string{"a\xff\xfe": "1\n"}, map[string]string{"a\xff\xfe": "o\n"}, map[string]string{"a\xff\xfe": "t\n"})
+	m := l.merge()
+	doc, err := json.Marshal(m.Conflicts)
+	require.NoError(t, err)
+	var recorded []ports.ConflictPath
+	require.NoError(t, json.Unmarshal(doc, &recorded))
+	require.NotEqual(t, m.Conflicts, recorded)
+	require.Equal(t, map[string]string{"a\xff\xfe": ports.ConflictMarkers}, kinds(l.resolve(recorded).Conflicts))
+	l.write(l.path("a\xff\xfe"), "both\n")
+	l.land(l.resolve(recorded))
 }
 
 func TestAMergeThatSomebodyCommittedCounts(t *testing.T) {
@@ -393,5 +407,5 @@ func TestACommitOfALandingOutlivesAPrune(t *testing.T) {
 	require.NoError(t, err)
 	l.git(l.dir, "gc", "-q", "--prune=now")
 	require.Equal(t, "commit", l.git(l.dir, "cat-file", "-t", made.ID))
-	require.NoError(t, exec.Command("git", "-C", l.dir, "fsck", "--strict").Run())
+	l.git(l.dir, "fsck", "--strict")
 }

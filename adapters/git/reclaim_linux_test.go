@@ -103,3 +103,38 @@ func TestClearingMovesTheLocksOfItsOwnRefsAside(t *testing.T) {
 		require.False(t, w.exists(filepath.Join(w.dir, ".git", lock)))
 	}
 }
+
+func TestALockThatSomebodyHoldsKeepsALandingFromBeginning(t *testing.T) {
+	t.Parallel()
+	l := meet(t, map[string]string{"a.txt": lines}, map[string]string{"a.txt": "o\n"}, map[string]string{"a.txt": "t\n", "t.txt": "t\n"})
+	path := filepath.Join(l.adminDir(l.ws), "index.lock")
+	lock, err := os.Create(path)
+	require.NoError(t, err)
+	before := snapshot(t, l.ws.Dir())
+	_, err = l.in.Merge(t.Context(), l.ws, l.spec)
+	require.ErrorIs(t, err, ports.Unavailable)
+	require.ErrorContains(t, err, path)
+	require.Equal(t, before, snapshot(t, l.ws.Dir()))
+	l.held(ports.HoldNone)
+	require.NoError(t, lock.Close()) // its holder is gone
+	m := l.merge()
+	lock, err = os.Create(path)
+	require.NoError(t, err)
+	l.write(l.path("a.txt"), "both\n")
+	_, err = l.in.Resolve(t.Context(), l.ws, l.spec, m.Conflicts)
+	require.ErrorIs(t, err, ports.Unavailable)
+	l.held(ports.HoldEdited)
+	require.NoError(t, lock.Close())
+	l.land(l.resolve(m.Conflicts))
+}
+
+func TestALandingIsCommittedWhereAKilledOneLeftItsLock(t *testing.T) {
+	t.Parallel()
+	l := meet(t, nil, map[string]string{"ours": "1\n"}, map[string]string{"theirs": "2\n"})
+	m := l.merge()
+	lock := filepath.Join(l.dir, ".git", "refs", "agl", "keep", label, "made-_base.lock")
+	l.write(lock, m.Tree+"\n")
+	_, done := l.land(m)
+	require.Nil(t, done.Salvage)
+	require.NoFileExists(t, lock)
+}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"example.com/agl/ports"
@@ -39,6 +40,7 @@ type Repo struct {
 	filling    chan struct{} // one slot for each tree that may be filled at once
 	parsed     parsedConfigs // what git said about configuration files
 	found      findings      // what was seen of merges a moment ago
+	runs       sync.Map      // label → *worktrees, with the lock that its caller holds
 }
 
 // Open finds the repository. It is the only place where git's own discovery is

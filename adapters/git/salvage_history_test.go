@@ -65,7 +65,7 @@ func TestTheStagesOfAnUnfinishedMergeAreKept(t *testing.T) {
 		stages[b.gitIn(b.main, "log", "-1", "--format=%s", parent)] = b.filesOf(b.main, parent)["a"]
 	}
 	require.Equal(t, map[string]string{
-		"first": "base\n", "ours": "ours\n", "index stage 3": "theirs\n", "unfinished operation": "",
+		"first": "base\n", "ours": "ours\n", "index stage 3": "theirs\n",
 	}, stages, "stages 1 and 2 are in commits that are kept")
 	require.Equal(t, []string{ours}, s.Commits, "theirs is on a branch that stays")
 }

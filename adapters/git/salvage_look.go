@@ -155,7 +155,8 @@ func (s *salvager) stagedBlobs() []string {
 // lookAtOperation finds what an unfinished operation left in the admin folder:
 // patches still to be applied, a list somebody edited, the words of a message.
 func (s *salvager) lookAtOperation(ctx context.Context) error {
-	root, err := os.OpenRoot(s.checkout.gitDir)
+	c := s.checkout
+	root, err := os.OpenRoot(c.gitDir)
 	if err != nil {
 		return err
 	}
@@ -163,7 +164,7 @@ func (s *salvager) lookAtOperation(ctx context.Context) error {
 	files := fileTree{}
 	for _, name := range []string{"rebase-merge", "rebase-apply", "sequencer", "MERGE_MSG", "SQUASH_MSG", "BISECT_LOG"} {
 		err := filepath.WalkDir(filepath.Join(s.checkout.gitDir, name), func(p string, d fs.DirEntry, err error) error {
-			if err != nil || !d.Type().IsRegular() {
+			if err != nil || !d.Type().IsRegular() || name == mergeMsgFile && c.untouchedMessage() {
 				return err
 			}
 			rel, err := filepath.Rel(s.checkout.gitDir, p)

@@ -48,7 +48,16 @@ func (r *Repo) Attach(_ context.Context, label string, lock ports.Lock) (ports.W
 	if lock != nil {
 		w.locked, w.files = true, lock.Files()
 	}
+	r.runs.Store(label, w)
 	return w, nil
+}
+
+// attached returns the worktrees of a run as they were last attached to.
+func (r *Repo) attached(label string) *worktrees {
+	if w, ok := r.runs.Load(label); ok {
+		return w.(*worktrees)
+	}
+	return &worktrees{repo: r, label: label}
 }
 
 // run runs git on the common directory, for this run.

@@ -3,7 +3,6 @@
 package script_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -21,12 +20,12 @@ func TestAScriptKeepsTheContract(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return reader{agent, turn}
+			return agent
 		},
 		Model:    "script/x",
 		NotReady: func(testing.TB) ports.Agent { return script.Missing() },
-		Results:  true,
 		Programs: true,
+		Live:     true,
 	})
 }
 
@@ -58,22 +57,4 @@ func scriptOf(turn porttest.Turn) string {
 		b.WriteString("stop limit\n")
 	}
 	return b.String()
-}
-
-// A reader is a script that hands on what its tools answered, of which it tells
-// as of an activity.
-type reader struct {
-	*script.Agent
-	turn porttest.Turn
-}
-
-func (r reader) Run(ctx context.Context, task ports.Task, emit func(ports.AgentEvent)) (ports.Outcome, error) {
-	return r.Agent.Run(ctx, task, func(e ports.AgentEvent) {
-		emit(e)
-		said, text, ok := strings.Cut(e.Text, ": ")
-		name, rejected := strings.CutSuffix(said, " rejected")
-		if ok && e.Kind == ports.AgentActivity && task.Tool(name).Call != nil && r.turn.Result != nil {
-			r.turn.Result(ports.ToolResult{Text: text, Rejected: rejected})
-		}
-	})
 }

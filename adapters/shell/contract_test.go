@@ -26,6 +26,7 @@ func TestTheVerifierKeepsTheContract(t *testing.T) {
 		CannotStart: func(t testing.TB) (ports.Verifier, ports.VerifyTask) {
 			return shell.New(shell.Options{Command: "true"}), ports.VerifyTask{Dir: filepath.Join(t.TempDir(), "gone")}
 		},
+		Changes:  true,
 		Programs: true,
 	})
 }
@@ -50,5 +51,10 @@ func command(t testing.TB, gate porttest.Gate) string {
 	if gate.Fail {
 		lines = append(lines, "exit 1")
 	}
-	return strings.Join(lines, "; ")
+	line := strings.Join(lines, "; ")
+	if gate.Then != nil {
+		ran := filepath.Join(t.TempDir(), "ran")
+		return fmt.Sprintf("if [ -e %q ]; then %s; else : >%[1]q; %[3]s; fi", ran, command(t, *gate.Then), line)
+	}
+	return line
 }

@@ -20,6 +20,7 @@ import (
 	"example.com/agl"
 	"example.com/agl/adapters/cli"
 	"example.com/agl/examples/fix"
+	"example.com/agl/examples/split"
 )
 
 func TestMain(m *testing.M) {
@@ -45,8 +46,11 @@ func TestTheCommand(t *testing.T) {
 			env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 			env.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
 			env.Setenv("STATE", filepath.Join(home, ".local", "state", "agl"))
-			script := regexp.MustCompile(`(?m)^sleep .*\n`).ReplaceAllString(fix.Script, "")
-			return errors.Join(os.Mkdir(home, 0o700), os.WriteFile(filepath.Join(env.WorkDir, "fix.txtar"), []byte(script), 0o600))
+			hurried := func(name, script string) error {
+				script = regexp.MustCompile(`(?m)^sleep .*\n`).ReplaceAllString(script, "")
+				return os.WriteFile(filepath.Join(env.WorkDir, name), []byte(script), 0o600)
+			}
+			return errors.Join(os.Mkdir(home, 0o700), hurried("fix.txtar", fix.Script), hurried("split.txtar", split.Script))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":     exits,

@@ -30,7 +30,23 @@ func TestTheREADMEsCommandsRunAsPrinted(t *testing.T) {
 	t.Parallel()
 	install, commands, _ := strings.Cut(block(t, "readme_test.go -->\n```sh"), "\n")
 	require.True(t, strings.HasPrefix(install, "go install ./examples/agl "), "the command under test is in the PATH already: %s", install)
-	cmd := exec.Command("sh", "-ec", commands+"git log --format=%s; ls")
+	out := shell(t, commands+"git log --format=%s; ls")
+	require.Contains(t, out, "issue-12 is done")
+	require.Contains(t, out, "cleared issue-12\nfix: greet the world (round 2)\nfix: greet the world (round 1)\nfirst\ngreet.go\ngreet_test.go\n")
+}
+
+func TestTheREADMEsCommandsOfSplitRunAsPrinted(t *testing.T) {
+	t.Parallel()
+	out := shell(t, block(t, "by the same test -->\n```sh")+"ls")
+	require.Contains(t, out, "issue-13 is done")
+	require.Regexp(t, `(?m)^page +2 +1,384 +[0-9a-f]{10} +-$`, out)
+	require.Contains(t, out, "cleared issue-13\nfrench.txt\ngerman.txt\ngreetings.txt\npage.md\n")
+}
+
+// shell runs commands as a person at the root of a clone would.
+func shell(t *testing.T, commands string) string {
+	t.Helper()
+	cmd := exec.Command("sh", "-ec", commands)
 	cmd.Dir = filepath.Join("..", "..")
 	cmd.Env = append(gittest.Env(t), "TMPDIR="+t.TempDir(),
 		"GIT_AUTHOR_NAME=Tess", "GIT_AUTHOR_EMAIL=tess@example.com", "GIT_COMMITTER_NAME=Tess", "GIT_COMMITTER_EMAIL=tess@example.com")
@@ -38,8 +54,7 @@ func TestTheREADMEsCommandsRunAsPrinted(t *testing.T) {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	require.NoError(t, err, "%s\n%s", out, &stderr)
-	require.Contains(t, string(out), "issue-12 is done")
-	require.Contains(t, string(out), "cleared issue-12\nfix: greet the world (round 2)\nfix: greet the world (round 1)\nfirst\ngreet.go\ngreet_test.go\n")
+	return string(out)
 }
 
 func TestTheREADMEsScriptPlaysFix(t *testing.T) {

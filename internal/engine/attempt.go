@@ -49,7 +49,18 @@ var errNotBegun = errors.New("it was not begun")
 // prepare puts a namespace's checkout, in which the attempt is to work, at its
 // head, and notes what is about to run.
 func (a *attempt) prepare(ctx context.Context, at *namespace, note ledger.Note) error {
-	err := a.settle(ctx, at, note)
+	err := a.enter(ctx, at)
+	if err == nil {
+		err = a.clean(ctx)
+	}
+	if err == nil {
+		err = a.begin(ctx, note)
+	}
+	return a.unprepared(ctx, err)
+}
+
+// unprepared is the error of an attempt that could not be prepared.
+func (a *attempt) unprepared(ctx context.Context, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ended(ctx, a.verb)
@@ -59,17 +70,21 @@ func (a *attempt) prepare(ctx context.Context, at *namespace, note ledger.Note) 
 	return nil
 }
 
-func (a *attempt) settle(ctx context.Context, at *namespace, note ledger.Note) error {
+// enter opens the checkout in which the attempt is to work.
+func (a *attempt) enter(ctx context.Context, at *namespace) (err error) {
+	a.at, a.base = at, a.x.book.Head(at.name)
+	a.ws, err = a.x.workspace(ctx, at.name, at.branch, a.base)
+	return err
+}
+
+// clean puts the checkout at its namespace's head.
+func (a *attempt) clean(ctx context.Context) error {
+	return a.x.putBack(ctx, a.at.name, a.ws, a.base, fmt.Sprintf("found before %s", a.verb.op()))
+}
+
+// begin takes the checkout's guard and notes what is about to run.
+func (a *attempt) begin(ctx context.Context, note ledger.Note) (err error) {
 	x, v := a.x, a.verb
-	a.at, a.base = at, x.book.Head(at.name)
-	ws, err := x.workspace(ctx, at.name, at.branch, a.base)
-	if err != nil {
-		return err
-	}
-	a.ws = ws
-	if err := x.putBack(ctx, at.name, a.ws, a.base, fmt.Sprintf("found before %s", v.op())); err != nil {
-		return err
-	}
 	if a.guard, err = a.ws.Guard(ctx); err != nil {
 		return err
 	}

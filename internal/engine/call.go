@@ -92,17 +92,6 @@ func (a *attempt) gate(ctx context.Context) (*ledger.Entry, error) {
 	return a.succeed(ctx, result{ending: EndDiscard})
 }
 
-// tellGate says, once, that the run will land what no gate has seen.
-func (x *execution) tellGate() {
-	x.once.Lock()
-	told := x.gateless
-	x.gateless = true
-	x.once.Unlock()
-	if !told && x.engine.set.Verifier.Gate().Command == "" {
-		x.note("", "the project has no build command: what is landed is not checked; set one (AGL_BUILD, or build in project.toml: agl init --build)")
-	}
-}
-
 // A gateError says that the build gate could not be run.
 type gateError struct{ err error }
 

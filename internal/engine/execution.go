@@ -24,16 +24,16 @@ type execution struct {
 	lock     ports.Lock
 	book     *ledger.Book
 	trees    ports.Worktrees
-	budget   int64 // tokens; 0: none
-	rebuying bool  // a divergence gives up what is not reached
-	since    int   // the last record when this process began to walk
-	quiet    bool  // nothing is published: a plan
+	budget   int64     // tokens; 0: none
+	rebuying bool      // a divergence gives up what is not reached
+	since    int       // the last record when this process began to walk
+	quiet    bool      // nothing is published: a plan
+	ungated  sync.Once // tells that the project has no build command
 
 	structure sync.Mutex // held while worktrees are opened and records given up
 
 	once     sync.Mutex // held while one of these is found out
 	identity string     // who commits
-	gateless bool       // it was told that there is no gate
 	checked  bool       // preflight has passed
 
 	mu         sync.Mutex

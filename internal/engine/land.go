@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"example.com/agl/internal/fingerprint"
@@ -50,29 +51,23 @@ func (l *landing) land(ctx context.Context) (*ledger.Entry, error) {
 	x, r := l.x, l.record
 	into := x.book.Head(l.parent.name)
 	r.Landing = &ports.Landing{Into: l.parent.name, Before: into, After: into, Child: r.Before}
-	r.Started = x.engine.now()
+	r.Started, r.Usage = x.engine.now(), ports.Usage{Complete: true}
 	last, landed := l.last()
 	l.since = last
 	if r.Before == landed {
 		return l.nothing(ctx)
 	}
-	contained, err := x.engine.set.History.Contains(ctx, r.Before, into)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, ended(ctx, l.verb)
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", l.verb.op(), err)
-	case contained:
-		return l.fail(ctx, ports.Unexpected.Errorf(l.verb.op(), "its commits are in %s already, and no landing put them there", l.parent.branch))
-	}
 	l.spec = ports.MergeSpec{Head: into, Theirs: r.Before, Branch: l.space.branch, Into: l.parent.branch}
 	l.note = ledger.Note{Landing: r.Landing}
-	if err := l.prepare(ctx, l.parent, l.note); err != nil {
-		return nil, err
+	err := l.enter(ctx, l.parent)
+	if err == nil {
+		err = l.begin(ctx, l.note)
+	}
+	if err != nil {
+		return nil, l.unprepared(ctx, err)
 	}
 	l.note.Key, l.note.Started, l.note.Name, l.note.Guard = r.Key, r.Started, l.verb.op(), l.guard
 	l.began()
-	x.tellGate()
 	return l.merge(ctx)
 }
 
@@ -106,18 +101,21 @@ var null = json.RawMessage("null")
 // merge merges, and goes on until the gate has passed or it is given up.
 func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 	x := l.x
-	m, err := x.engine.set.Integrator.Merge(ctx, l.ws, l.spec)
-	if err != nil {
+	m, err := l.tryMerge(ctx)
+	switch {
+	case errors.Is(err, ports.Invalid) && l.contained(ctx):
+		return l.fail(ctx, ports.Unexpected.Errorf(l.verb.op(), "its commits are in %s already, and no landing put them there", l.parent.branch))
+	case err != nil:
 		return l.stopped(ctx, err)
 	}
-	message := m.Message
+	var were []ports.ConflictPath // that were in conflict, in any try
 	for n := 1; ; n++ {
 		c, err := l.met(ctx, n, m)
 		if err != nil {
 			return l.stopped(ctx, err)
 		}
 		if c == nil {
-			return l.succeed(ctx, m.Tree, message)
+			return l.succeed(ctx, m)
 		}
 		if m.Blocked {
 			return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), c.gaveUp()))
@@ -149,7 +147,8 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		if err := l.rewrite(ctx, ledger.Merging); err != nil {
 			return l.stopped(ctx, err)
 		}
-		if m, err = x.engine.set.Integrator.Resolve(ctx, l.ws, l.spec, c.Paths); err != nil {
+		were = union(were, c.Paths)
+		if m, err = x.engine.set.Integrator.Resolve(ctx, l.ws, l.spec, were); err != nil {
 			return l.stopped(ctx, err)
 		}
 		if l.note.Tree = m.Tree; m.Tree != "" {
@@ -158,6 +157,39 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 			}
 		}
 	}
+}
+
+// tryMerge merges in a checkout that is clean, as it is after all that AGL does
+// there. One that is not is put back first: to look before each landing would
+// cost a third of it.
+func (l *landing) tryMerge(ctx context.Context) (ports.Merge, error) {
+	m, err := l.x.engine.set.Integrator.Merge(ctx, l.ws, l.spec)
+	if !errors.Is(err, ports.Conflicted) {
+		return m, err
+	}
+	if err := l.clean(ctx); err != nil {
+		return m, err
+	}
+	return l.x.engine.set.Integrator.Merge(ctx, l.ws, l.spec)
+}
+
+// contained reports whether what is to be landed is in the parent already. It
+// is asked only where no merge could be made: to ask before each landing would
+// be one more process of git.
+func (l *landing) contained(ctx context.Context) bool {
+	in, err := l.x.engine.set.History.Contains(ctx, l.spec.Theirs, l.spec.Head)
+	return err == nil && in
+}
+
+// union returns the paths of both, each once.
+func union(a, b []ports.ConflictPath) []ports.ConflictPath {
+	all := slices.Clone(a)
+	for _, p := range b {
+		if !slices.ContainsFunc(all, func(other ports.ConflictPath) bool { return other.Path == p.Path }) {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // restoreHold writes back what a person had made of the n-th conflict when the
@@ -277,18 +309,18 @@ func (l *landing) rewrite(ctx context.Context, phase ledger.Phase) error {
 
 // succeed commits the tree that the gate has passed, and moves the parent's
 // branch there. It cannot be cancelled.
-func (l *landing) succeed(ctx context.Context, tree, message string) (*ledger.Entry, error) {
+func (l *landing) succeed(ctx context.Context, m ports.Merge) (*ledger.Entry, error) {
 	x, r := l.x, l.record
 	ctx = context.WithoutCancel(ctx)
 	r.Ended = x.engine.now()
-	c, err := x.engine.set.Integrator.Commit(ctx, l.spec, tree, ports.CommitSpec{
-		Head: l.spec.Head, Message: message, Identity: l.committer, Date: r.Ended,
+	c, err := x.engine.set.Integrator.Commit(ctx, l.spec, m.Tree, ports.CommitSpec{
+		Head: l.spec.Head, Message: m.Message, Identity: l.committer, Date: r.Ended,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("commit %s: %w", l.verb.op(), err)
 	}
 	x.tell(l.parent.name, c.Notes)
-	r.Value, r.Landing.After = null, c.ID
+	r.Value, r.Landing.After, r.Usage = null, c.ID, l.used()
 	e, err := x.record(ctx, r)
 	if err != nil {
 		return nil, err
@@ -304,9 +336,23 @@ func (l *landing) succeed(ctx context.Context, tree, message string) (*ledger.En
 	return e, nil
 }
 
+// used returns what the agents in the landing's conflicts were bought for, by
+// this process and by those before it.
+func (l *landing) used() ports.Usage {
+	sum := ports.Usage{Complete: true}
+	for _, e := range l.x.book.Entries() {
+		if e.Kind == ports.KindFix && e.Namespace == l.space.name && e.Seq > l.since &&
+			e.Landing.Before == l.record.Landing.Before && e.Landing.Child == l.record.Landing.Child {
+			sum = sum.Add(e.Usage)
+		}
+	}
+	return sum
+}
+
 // fail ends a landing that is not made: the merge is ended, what is in it is
 // salvaged, and the failure is recorded, unless it was cancelled.
 func (l *landing) fail(ctx context.Context, cause error) (*ledger.Entry, error) {
+	l.record.Usage = l.used()
 	if l.ws == nil { // nothing was begun
 		l.record.Ended, l.record.Failure = l.x.engine.now(), ports.FailureOf(cause)
 		return l.x.record(context.WithoutCancel(ctx), l.record)

@@ -13,8 +13,9 @@ import (
 type lease struct {
 	slot chan struct{} // whose queue of senders is first in, first out
 
-	mu     sync.Mutex
-	holder string // the namespace whose verb holds it
+	mu      sync.Mutex
+	holder  string   // the namespace whose verb holds it, or held it last
+	waiting []string // the namespaces whose verbs wait for it
 }
 
 func newLease() *lease { return &lease{slot: make(chan struct{}, 1)} }
@@ -64,26 +65,62 @@ func (w *walk) lease(ctx context.Context, v *verb, spaces ...*namespace) (contex
 func (l *lease) take(ctx context.Context, w *walk, who string) error {
 	select {
 	case l.slot <- struct{}{}:
+		l.granted(w, who)
 	default:
-		l.mu.Lock()
-		holder := l.holder
-		l.mu.Unlock()
-		w.x.publish(who, ports.Waits{For: holder})
-		defer w.x.publish(who, ports.Waits{})
+		l.waits(w, who)
 		select {
 		case l.slot <- struct{}{}:
+			l.granted(w, who)
 		case <-ctx.Done():
+			l.left(w, who)
 			return ctx.Err()
 		case <-w.halting:
+			l.left(w, who)
 			return w.halted()
 		}
 	}
-	l.mu.Lock()
-	l.holder = who
-	l.mu.Unlock()
 	if err := w.halted(); err != nil {
 		<-l.slot
 		return err
 	}
 	return nil
+}
+
+// What is told of a lease is told under its lock: in order.
+
+// waits tells that a namespace waits.
+func (l *lease) waits(w *walk, who string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting = append(l.waiting, who)
+	if l.holder != "" { // else the holder tells, at once
+		w.x.publish(who, ports.Waits{For: l.holder})
+	}
+}
+
+// granted tells that a namespace holds the lease, and that the others wait for
+// it from here on.
+func (l *lease) granted(w *walk, who string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.holder = who
+	l.leave(w, who)
+	for _, other := range l.waiting {
+		w.x.publish(other, ports.Waits{For: who})
+	}
+}
+
+// left tells that a namespace does not wait any more, and returns for whom it
+// did.
+func (l *lease) left(w *walk, who string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.leave(w, who)
+}
+
+func (l *lease) leave(w *walk, who string) {
+	if i := slices.Index(l.waiting, who); i >= 0 {
+		l.waiting = slices.Delete(l.waiting, i, i+1)
+		w.x.publish(who, ports.Waits{})
+	}
 }

@@ -17,6 +17,7 @@ func (x *execution) recover(ctx context.Context) error {
 	if err := x.reap(ctx, "", ports.EnvRun+"="+x.book.Run.Nonce); err != nil {
 		return err
 	}
+	ended := x.book.End() != nil // nothing was recorded since: whatever ran was concluded then
 	namespaces := x.book.Namespaces()
 	fixing := map[string]bool{}            // namespaces in whose checkout an agent was interrupted that resolved a conflict
 	for _, namespace := range namespaces { // before anything is put back
@@ -27,7 +28,7 @@ func (x *execution) recover(ctx context.Context) error {
 		fixing[into] = true
 	}
 	for _, namespace := range namespaces {
-		if err := x.recoverNamespace(ctx, namespace, fixing[namespace]); err != nil {
+		if err := x.recoverNamespace(ctx, namespace, fixing[namespace], ended); err != nil {
 			return err
 		}
 	}
@@ -143,8 +144,12 @@ func ignoreCorrupt(err error) error {
 
 // recoverNamespace makes a namespace's branch and checkout stand where its
 // records say. interrupted is whether something was in the middle of work there
-// besides the namespace's own verb.
-func (x *execution) recoverNamespace(ctx context.Context, namespace string, interrupted bool) error {
+// besides the namespace's own verb, ended whether the run had ended.
+//
+// Where it had, no verb has begun since and the branch is where it belongs,
+// the checkout is not looked at: a replay starts no git. What somebody may have
+// left there is salvaged before the next verb works there, as ever.
+func (x *execution) recoverNamespace(ctx context.Context, namespace string, interrupted, ended bool) error {
 	note, err := x.book.ReadNote(ctx, namespace)
 	var corrupt *ports.CorruptError
 	switch {
@@ -165,6 +170,9 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string, inte
 	}
 	if at == "" {
 		return nil // nothing has worked there yet
+	}
+	if ended && !interrupted && note == nil && corrupt == nil && at == head {
+		return nil
 	}
 	if !there {
 		if note != nil && at != head { // by then nothing else leads to it

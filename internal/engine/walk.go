@@ -32,6 +32,7 @@ type walk struct {
 	retrying map[int]bool             // failures that are tried again: their place is free
 	given    *closure                 // records that are about to be given up; nil: none
 	pending  map[string]*ports.Record // in a plan: what a resume would record first, by namespace
+	first    map[string]*precedence   // landings that go first, by the namespace into which
 }
 
 // A namespace is one namespace's place in a walk.
@@ -80,6 +81,9 @@ func (e *replayedError) Unwrap() error { return e.err }
 // those to be given up.
 func (x *execution) newWalk(dry bool, retrying map[int]bool, given *closure) *walk {
 	w := &walk{x: x, dry: dry, spaces: map[string]*namespace{}, halting: make(chan struct{}), retrying: retrying, given: given}
+	if !dry {
+		w.first = x.precedences()
+	}
 	return w
 }
 
@@ -285,11 +289,13 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 	if err := x.check(ctx); err != nil {
 		return w.stop(err)
 	}
-	spaces := []*namespace{s}
+	spaces, entered := []*namespace{s}, func() {}
 	if v.kind == ports.KindLanding {
 		spaces = append(spaces, s.parent)
+		entered = w.giveWay(ctx, s)
 	}
 	under, release, err := w.lease(ctx, v, spaces...)
+	entered()
 	switch {
 	case err != nil && ctx.Err() != nil && w.halted() == nil:
 		return ended(ctx, v)
@@ -391,6 +397,12 @@ func (w *walk) planOf(s *namespace, miss *ports.Miss) ports.NamespacePlan {
 	return p
 }
 
+// bought reports whether a record says what something was bought for: a step,
+// or a landing, for the agents in its conflicts.
+func bought(e *ledger.Entry) bool {
+	return e.Kind == ports.KindStep || e.Kind == ports.KindLanding
+}
+
 // cost returns the ordered ones among records, and what they were bought for:
 // a landing for what was spent on its conflicts.
 func (x *execution) cost(entries []*ledger.Entry) (ordered []ports.PlanRecord, cost ports.Usage) {
@@ -399,12 +411,8 @@ func (x *execution) cost(entries []*ledger.Entry) (ordered []ports.PlanRecord, c
 		switch {
 		case !e.Kind.Ordered():
 			continue
-		case e.Kind == ports.KindStep:
+		case bought(e):
 			cost = cost.Add(e.Usage)
-		case e.Kind == ports.KindLanding:
-			for _, fix := range x.book.Fixes(&e.Record) {
-				cost = cost.Add(fix.Usage)
-			}
 		}
 		ordered = append(ordered, planRecord(e))
 	}

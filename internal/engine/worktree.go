@@ -37,16 +37,29 @@ func (r *Run) Worktree(ctx context.Context, name string) (*Run, error) {
 	switch {
 	case opened != nil:
 		if !w.dry {
+			w.x.tellUngated()
 			w.x.publish(name, ports.Hit{Record: planRecord(opened)})
 		}
 	case w.dry:
 		s.missed.Store(w.unopened(s))
 	default:
+		w.x.tellUngated()
 		if err := w.open(ctx, s); err != nil {
 			return nil, fmt.Errorf("%s: %w", op, err)
 		}
 	}
 	return &Run{walk: w, space: s}, nil
+}
+
+// tellUngated tells, once, that nothing is built before it lands: whoever opens
+// a worktree is about to land it.
+func (x *execution) tellUngated() {
+	if x.engine.set.Verifier.Gate().Command != "" {
+		return
+	}
+	x.ungated.Do(func() {
+		x.note("", "the project has no build command: whatever merges cleanly lands unbuilt; set one (AGL_BUILD, or build in project.toml: agl init --build)")
+	})
 }
 
 // claim enters the namespace of a worktree, once in a walk.
@@ -82,7 +95,6 @@ func (w *walk) unopened(s *namespace) *ports.Miss {
 // open records a worktree that is not recorded, at its parent's head.
 func (w *walk) open(ctx context.Context, s *namespace) error {
 	x := w.x
-	x.tellGate()
 	x.structure.Lock()
 	defer x.structure.Unlock()
 	switch err := w.halted(); {

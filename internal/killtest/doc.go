@@ -8,10 +8,14 @@
 // run is then resumed until it is done, and compared with one that nobody
 // interrupted.
 //
+// Where children land at once, a kill may interrupt one agent of each, and what
+// lands first is another child each time: compared is what must be the same
+// whatever the order.
+//
 // A power cut is played by watching which files and folders AGL and its git
 // sync (seccomp notifications say so), and by removing all others.
 //
 //	go test ./internal/killtest                        a spread of points
-//	go test ./internal/killtest -kill=500              500 runs killed at random instants
+//	go test ./internal/killtest -kill=500              500 runs of each play killed at random instants
 //	go test ./internal/killtest -kill.all -timeout 1h  every point there is
 package killtest

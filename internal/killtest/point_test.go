@@ -23,6 +23,7 @@ const (
 	envProcess = "KILLTEST_PROCESS" // which process of the sandbox this is, from 1
 	envGate    = "KILLTEST_GATE"    // the file for which a git that outlives AGL waits
 	envWord    = "KILLTEST_WORD"    // a word of a prompt
+	envShuffle = "KILLTEST_SHUFFLE" // a seed of the order in which goroutines start
 )
 
 // A point is where a process is killed. The zero value is nowhere.

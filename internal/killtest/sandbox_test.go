@@ -38,6 +38,7 @@ type sandbox struct {
 	trees   string // where its checkouts go
 	counter string
 	script  string
+	chunks  []string // the worktrees that its runs make
 	env     []string
 	git     string // the real one
 	path    string // where programs are found

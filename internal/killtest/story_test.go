@@ -4,14 +4,16 @@ package killtest_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -40,6 +42,7 @@ type whole struct {
 type play struct {
 	workflow string
 	args     []string // of its run command
+	chunks   []string // the worktrees in which it works; nil: it works in the run's own
 	once     sync.Once
 	whole    *whole
 }
@@ -50,7 +53,33 @@ var (
 )
 
 // script is the play's file in testdata.
-func (p *play) script() string { return p.workflow + ".txtar" }
+func (p *play) script() string {
+	if p.chunks != nil {
+		return "crowd.txtar"
+	}
+	return p.workflow + ".txtar"
+}
+
+// sandbox returns one for the play.
+func (p *play) sandbox(t testing.TB) *sandbox {
+	t.Helper()
+	s := newSandbox(t, p.script())
+	if s.chunks = p.chunks; s.chunks != nil {
+		s.env = append(s.env, "AGL_BUILD=test -f README.md")
+	}
+	return s
+}
+
+// chapters is how many records it has.
+func (p *play) chapters() int {
+	switch p {
+	case crowdPlay:
+		return 2*len(p.chunks) + 1
+	case pairPlay:
+		return 2 * len(p.chunks)
+	}
+	return 6
+}
 
 // run is the command line that starts the play.
 func (p *play) run(s *sandbox) []string {
@@ -61,7 +90,7 @@ func (p *play) run(s *sandbox) []string {
 func (p *play) uninterrupted(t *testing.T) *whole {
 	t.Helper()
 	p.once.Do(func() {
-		s := newSandbox(t, p.script())
+		s := p.sandbox(t)
 		s.notes = true
 		before := s.operators()
 		began := time.Now()
@@ -69,7 +98,7 @@ func (p *play) uninterrupted(t *testing.T) *whole {
 		took := time.Since(began)
 		require.Zero(t, r.code, "%s", r)
 		w := &whole{story: s.story(), calls: len(r.calls), notes: r.calls, writes: r.writes, starts: r.starts, programs: len(s.starts()), took: took}
-		require.Len(t, w.Chapters, 6, "the play has six steps")
+		require.Len(t, w.Chapters, p.chapters(), "the play is whole")
 		s.leavesNothing(before)
 		p.whole = w
 	})
@@ -129,6 +158,8 @@ func (s *sandbox) story() story {
 	for i := range told.Chapters {
 		told.Chapters[i].Tree = trees[i+1]
 	}
+	// Each namespace has its own order; who of them came first is no part of the story.
+	slices.SortStableFunc(told.Chapters, func(a, b chapter) int { return cmp.Compare(a.Namespace, b.Namespace) })
 	return told
 }
 
@@ -259,7 +290,7 @@ func (s *sandbox) bought() int {
 // sameAs compares the run with the uninterrupted one.
 func (s *sandbox) sameAs(w *whole) {
 	s.t.Helper()
-	if diff := cmp.Diff(w.story, s.story()); diff != "" {
+	if diff := gocmp.Diff(w.story, s.story()); diff != "" {
 		s.t.Errorf("the run is not what it is without kills (-want +got):\n%s", diff)
 	}
 }

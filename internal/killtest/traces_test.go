@@ -41,8 +41,11 @@ func (s *sandbox) operators() []string {
 // worktreesLock is the file by which adding worktrees is locked; it stays.
 const worktreesLock = "agl-worktrees.lock"
 
+// heldMerge is what git keeps of a merge that is not concluded.
+var heldMerge = []string{"MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "AUTO_MERGE"}
+
 // leavesNothing checks that the run has left nothing behind but its records,
-// its branch and its checkout.
+// its branches and its checkouts.
 func (s *sandbox) leavesNothing(operators []string) {
 	s.t.Helper()
 	if diff := cmp.Diff(operators, s.operators()); diff != "" {
@@ -52,7 +55,7 @@ func (s *sandbox) leavesNothing(operators []string) {
 		s.t.Errorf("process %d of the run is left: %q", p.Pid, read(filepath.Join("/proc", itoa(p.Pid), "cmdline")))
 	}
 	walk(s.t, s.gitDir(), func(name, _ string, d fs.DirEntry) bool {
-		if strings.HasSuffix(name, ".lock") && name != worktreesLock {
+		if strings.HasSuffix(name, ".lock") && name != worktreesLock || slices.Contains(heldMerge, filepath.Base(name)) {
 			s.t.Errorf(".git/%s is left", name)
 		}
 		return false
@@ -67,10 +70,16 @@ func (s *sandbox) leavesNothing(operators []string) {
 	list := s.realGit(s.repo, "worktree", "list", "--porcelain")
 	assert.NotContains(s.t, list, "prunable")
 	assert.NotContains(s.t, list, "locked")
-	assert.Contains(s.t, list, "worktree "+s.checkout()+"\n")
-	assert.Equal(s.t, 2, strings.Count(list, "worktree "), "worktrees: %s", list)
+	assert.Equal(s.t, 2+len(s.chunks), strings.Count(list, "worktree "), "worktrees: %s", list)
 	assert.Empty(s.t, s.realGit(s.repo, "fsck", "--full", "--no-dangling", "--no-progress"))
-	assert.Equal(s.t, "## agl/"+label, s.realGit(s.checkout(), "status", "--porcelain", "--branch"), "the run's checkout")
+	branches := map[string]string{s.checkout(): "agl/" + label}
+	for _, chunk := range s.chunks {
+		branches[filepath.Join(filepath.Dir(s.checkout()), chunk)] = "agl/_work/" + label + "/" + chunk
+	}
+	for dir, branch := range branches {
+		assert.Contains(s.t, list, "worktree "+dir+"\n")
+		assert.Equal(s.t, "## "+branch, s.realGit(dir, "status", "--porcelain", "--branch"), "the checkout %s", dir)
+	}
 	assert.True(s.t, s.lockIsFree(), "the run's lock is held")
 }
 

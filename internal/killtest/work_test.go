@@ -50,8 +50,13 @@ func work(args []string) int {
 }
 
 func jobOf(workflow string) agl.Job {
-	if workflow == "fix" {
+	switch workflow {
+	case "fix":
 		return fix.Workflow.With(fix.Params{Request: request})
+	case "crowd":
+		return landings(workflow, crowdPlay.chunks, true).With(agl.None{})
+	case "pair":
+		return landings(workflow, pairPlay.chunks, false).With(agl.None{})
 	}
 	return relay("carefully").With(agl.None{})
 }

@@ -22,7 +22,10 @@ import (
 // command is the command under test: examples/agl with the workflows of this file on top.
 func command() cli.Program {
 	word := cmp.Or(os.Getenv(envWord), "carefully")
-	return cli.Program{Name: "agl", Version: "killtest", Workflows: []agl.Definition{fix.Workflow, relay(word), lone(), detour()}, Agents: map[string]ports.Agent{"own": ownAgent{}}}
+	workflows := []agl.Definition{
+		fix.Workflow, relay(word), lone(), detour(), landings("crowd", crowdPlay.chunks, true), landings("pair", pairPlay.chunks, false),
+	}
+	return cli.Program{Name: "agl", Version: "killtest", Workflows: workflows, Agents: map[string]ports.Agent{"own": ownAgent{}}}
 }
 
 type report struct {

@@ -247,20 +247,6 @@ func (b *Book) Support(kind ports.RecordKind, namespace, key string, after int) 
 	return nil
 }
 
-// Fixes returns what agents did in the conflicts of a landing.
-func (b *Book) Fixes(landing *ports.Record) []*Entry {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var fixes []*Entry
-	for _, e := range b.entries[:min(landing.Seq, len(b.entries))] {
-		if e.Kind == ports.KindFix && e.Namespace == landing.Namespace &&
-			e.Landing.Before == landing.Landing.Before && e.Landing.Child == landing.Landing.Child {
-			fixes = append(fixes, e)
-		}
-	}
-	return fixes
-}
-
 // Append gives the record the run's next number and writes it, durably. When
 // it fails nothing was recorded, and the number is free.
 func (b *Book) Append(ctx context.Context, r *ports.Record) (*Entry, error) {

@@ -35,10 +35,10 @@ type archivedCommit struct {
 }
 
 type archivedRescue struct {
-	Salvage ports.Salvage `json:"salvage"`
-	Files   archivedTree  `json:"files"`
-	Head    string        `json:"head"`
-	Index   archivedTree  `json:"index"`
+	Salvage ports.Salvage   `json:"salvage"`
+	Files   archivedTree    `json:"files"`
+	Head    string          `json:"head"`
+	Staged  [4]archivedTree `json:"staged"`
 }
 
 type archivedCheckout struct {
@@ -81,7 +81,11 @@ func (r *Repository) Export() ([]byte, error) {
 	}
 	for label, list := range r.salvage {
 		for _, s := range list {
-			a.Salvage[label] = append(a.Salvage[label], archivedRescue{s.Salvage, a.pack(s.files), s.head, a.pack(s.index)})
+			kept := archivedRescue{Salvage: s.Salvage, Files: a.pack(s.files), Head: s.head}
+			for stage, files := range s.staged {
+				kept.Staged[stage] = a.pack(files)
+			}
+			a.Salvage[label] = append(a.Salvage[label], kept)
 		}
 	}
 	for key, w := range r.trees {
@@ -155,7 +159,11 @@ func ImportRepository(clock ports.Clock, doc []byte) (*Repository, error) {
 	}
 	for label, list := range a.Salvage {
 		for _, s := range list {
-			r.salvage[label] = append(r.salvage[label], salvage{s.Salvage, unpack(s.Files), s.Head, unpack(s.Index)})
+			kept := salvage{Salvage: s.Salvage, files: unpack(s.Files), head: s.Head}
+			for stage, files := range s.Staged {
+				kept.staged[stage] = unpack(files)
+			}
+			r.salvage[label] = append(r.salvage[label], kept)
 		}
 	}
 	for key, c := range a.Checkouts {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/agl/ports"
 )
@@ -92,10 +93,12 @@ func (i integrator) Merge(ctx context.Context, ws ports.Workspace, spec ports.Me
 	switch changes := w.changes(); {
 	case w.hold != nil:
 		return ports.Merge{}, ports.Conflicted.Errorf(op, "the checkout of %s holds an unfinished merge", w.namespace)
-	case !changes.Clean(spec.Head):
-		return ports.Merge{}, ports.Conflicted.Errorf(op, "the checkout of %s does not stand clean at %s: %+v", w.namespace, spec.Head, changes)
+	case changes.Head != spec.Head:
+		return ports.Merge{}, ports.Conflicted.Errorf(op, "the checkout of %s is at %s, not at %s", w.namespace, changes.Head, spec.Head)
 	case r.reach(spec.Head)[spec.Theirs]:
 		return ports.Merge{}, ports.Invalid.Errorf(op, "%s is in %s already", spec.Theirs, spec.Head)
+	case !changes.Clean(spec.Head):
+		return ports.Merge{}, ports.Conflicted.Errorf(op, "the checkout of %s is not clean: %+v", w.namespace, changes)
 	}
 	m, err := r.merge(spec.Head, spec.Theirs)
 	if err != nil {
@@ -206,7 +209,15 @@ func (i integrator) Settle(ctx context.Context, ws ports.Workspace, tree, reason
 	if err != nil {
 		return ports.PutBack{}, err
 	}
-	done := ports.PutBack{Salvage: i.repo.salvageTree(w, i.repo.branches[w.branch], to, reason)}
+	if w.files.equal(to) && w.index.equal(to) && len(w.hold.unmerged) == 0 {
+		return ports.PutBack{}, nil
+	}
+	// What is kept is compared with a commit: the merge, without what was done since.
+	merge := i.repo.commit(commit{
+		tree: to, parents: []string{i.repo.branches[w.branch], w.hold.theirs}, message: "a merge before its commit\n",
+		identity: operator, date: gitDate(time.Unix(0, 0)),
+	})
+	done := ports.PutBack{Salvage: i.repo.salvageTree(w, merge, reason)}
 	w.index, w.hold.unmerged = to, nil
 	w.set(maps.Clone(to))
 	return done, nil
@@ -243,7 +254,7 @@ func (i integrator) Restore(ctx context.Context, ws ports.Workspace, snapshot, r
 	if err != nil {
 		return ports.PutBack{}, err
 	}
-	done := ports.PutBack{Salvage: i.repo.salvageTree(w, i.repo.branches[w.branch], c.tree, reason)}
+	done := ports.PutBack{Salvage: i.repo.salvageFiles(w, snapshot, reason)}
 	w.set(maps.Clone(c.tree))
 	return done, nil
 }
@@ -307,11 +318,15 @@ func (i integrator) Conclude(ctx context.Context, ws ports.Workspace, commit, re
 		return ports.PutBack{}, err
 	}
 	defer i.repo.mu.Unlock()
-	if _, err := i.repo.find(op, commit); err != nil {
+	c, err := i.repo.find(op, commit)
+	if err != nil {
 		return ports.PutBack{}, err
 	}
 	if at := i.repo.branches[w.branch]; at != commit {
 		return ports.PutBack{}, elsewhere(op, w.branch, at, commit)
+	}
+	if w.hold != nil && len(c.parents) == 2 && c.parents[1] == w.hold.theirs && w.changes().Clean(commit) {
+		w.hold = nil
 	}
 	return w.putBack(commit, reason), nil
 }

@@ -22,14 +22,19 @@ func TestTheVerifierKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	porttest.Verifier(t, porttest.VerifierOptions{
 		New: func(_ testing.TB, gate porttest.Gate) ports.Verifier {
-			return &mem.Verifier{Command: "make", Timeout: gate.Timeout, Find: func(ctx context.Context, _ ports.VerifyTask, _ int) (ports.Verdict, error) {
+			return &mem.Verifier{Command: "make", Timeout: gate.Timeout, Find: func(ctx context.Context, _ ports.VerifyTask, n int) (ports.Verdict, error) {
+				gate := gate
+				if n > 1 && gate.Then != nil {
+					gate = *gate.Then
+				}
 				if gate.Hang {
 					<-ctx.Done()
 				}
 				return ports.Verdict{Passed: !gate.Fail, Output: gate.Output}, ctx.Err()
 			}}
 		},
-		None: func(testing.TB) ports.Verifier { return new(mem.Verifier) },
+		Changes: true,
+		None:    func(testing.TB) ports.Verifier { return new(mem.Verifier) },
 		CannotStart: func(testing.TB) (ports.Verifier, ports.VerifyTask) {
 			return &mem.Verifier{Command: "make", Find: func(context.Context, ports.VerifyTask, int) (ports.Verdict, error) {
 				return ports.Verdict{}, ports.Unavailable.Errorf("", "there is no make")
@@ -46,5 +51,8 @@ func TestAnAgentKeepsTheContract(t *testing.T) {
 		Prompts:  true,
 		Results:  true,
 		Parallel: true,
+		Refuses:  true,
+		Cached:   true, Reasoning: true, Cost: true,
+		Live: true,
 	})
 }

@@ -17,33 +17,73 @@ import (
 type salvage struct {
 	ports.Salvage
 	files snapshot
-	head  string   // the commit that was put back
-	index snapshot // nil if nothing was only staged
+	head  string // the commit that was put back
+	// staged is what was only staged, by the stage of the index: 1 to 3 are the
+	// sides of an unfinished merge.
+	staged [4]snapshot
 }
 
 // salvageTree keeps what is in a checkout and would be lost when its files and
-// index become those of base, and its branch is at head. It returns nil if that
-// is nothing, which a merge is that nobody has touched: it can be made again.
-// It returns the namespace's last salvage if that holds it all. The caller
-// holds mu.
-func (r *Repository) salvageTree(w *Workspace, head string, base snapshot, reason string) *ports.Salvage {
-	now := r.commits[r.branches[w.branch]].tree
-	s := salvage{files: maps.Clone(w.files), head: head}
-	if w.pristine() {
-		return nil
-	}
-	changed := w.files.differing(base)
-	for path, data := range w.index {
-		if len(data) > 0 && !base.has(path, data) && !w.files.has(path, data) && !now.has(path, data) {
-			s.index = w.index
+// index become those of commit head, and its branch is there. It returns nil if
+// that is nothing, and the namespace's last salvage if that holds it all. The
+// caller holds mu.
+func (r *Repository) salvageTree(w *Workspace, head, reason string) *ports.Salvage {
+	s := r.lost(w, head)
+	base, now := r.commits[head].tree, r.commits[r.branches[w.branch]].tree
+	for stage, files := range w.stages() {
+		for path, data := range files {
+			if len(data) > 0 && !base.has(path, data) && !w.files.has(path, data) && !now.has(path, data) {
+				s.staged[stage] = files
+			}
 		}
 	}
 	s.Commits = r.strays(w, head)
-	if s.index == nil && len(s.Commits) == 0 && w.files.agrees(now, changed) {
+	return r.keepSalvage(w, s, reason)
+}
+
+// salvageFiles keeps the files alone that would be lost when they become those
+// of commit head.
+func (r *Repository) salvageFiles(w *Workspace, head, reason string) *ports.Salvage {
+	if w.pristine() {
+		return nil
+	}
+	return r.keepSalvage(w, r.lost(w, head), reason)
+}
+
+func (r *Repository) lost(w *Workspace, head string) salvage {
+	return salvage{files: maps.Clone(w.files), head: head}
+}
+
+// stages returns what a checkout's index holds.
+func (w *Workspace) stages() [4]snapshot {
+	stages := [4]snapshot{w.index}
+	if w.hold == nil || len(w.hold.unmerged) == 0 {
+		return stages
+	}
+	r := w.repo
+	base, err := r.mergeBase(w.hold.head, w.hold.theirs)
+	if err != nil {
+		return stages // it was imported so
+	}
+	for i, id := range []string{base, w.hold.head, w.hold.theirs} {
+		stages[i+1] = snapshot{}
+		for path := range w.hold.unmerged {
+			if data, ok := r.commits[id].tree[path]; ok {
+				stages[i+1][path] = data
+			}
+		}
+	}
+	return stages
+}
+
+// keepSalvage keeps s, unless that is nothing or is kept already.
+func (r *Repository) keepSalvage(w *Workspace, s salvage, reason string) *ports.Salvage {
+	changed := s.files.differing(r.commits[s.head].tree)
+	now := r.commits[r.branches[w.branch]].tree
+	if s.index() < 0 && len(s.Commits) == 0 && s.files.agrees(now, changed) {
 		return nil // each file is in the one commit or in the other
 	}
-	list := r.salvage[w.label]
-	for _, past := range slices.Backward(list) {
+	for _, past := range slices.Backward(r.salvage[w.label]) {
 		if past.Namespace == w.namespace {
 			if past.holds(s, changed) {
 				return &past.Salvage
@@ -52,6 +92,12 @@ func (r *Repository) salvageTree(w *Workspace, head string, base snapshot, reaso
 		}
 	}
 	return r.addSalvage(w, s, len(changed), reason)
+}
+
+// index returns the first stage that holds something that was only staged, or
+// -1.
+func (s salvage) index() int {
+	return slices.IndexFunc(s.staged[:], func(files snapshot) bool { return files != nil })
 }
 
 // salvageCommits keeps the commits alone that only this checkout leads to. The
@@ -67,8 +113,13 @@ func (r *Repository) salvageCommits(w *Workspace, head, reason string) *ports.Sa
 // holds reports whether an earlier salvage has all of s, which differs from
 // its head at the paths changed.
 func (past salvage) holds(s salvage, changed []string) bool {
-	if past.head != s.head || len(s.Commits) > 0 || s.index != nil && !s.index.equal(past.index) {
+	if past.head != s.head || len(s.Commits) > 0 {
 		return false
+	}
+	for stage, files := range s.staged {
+		if files != nil && (past.staged[stage] == nil || !files.equal(past.staged[stage])) {
+			return false
+		}
 	}
 	return s.files.agrees(past.files, changed)
 }
@@ -79,9 +130,14 @@ func (r *Repository) addSalvage(w *Workspace, s salvage, paths int, reason strin
 	s.Ref = fmt.Sprintf("refs/agl/salvage/%s/%s/%d", w.label, w.namespace, s.N)
 	message := fmt.Sprintf("salvage of %s/%s: %s\n\n%d\n", w.label, w.namespace, reason, s.N)
 	c := commit{tree: s.files, parents: []string{s.head}, message: message, identity: operator, date: gitDate(s.Made)}
-	if s.index != nil {
-		s.Index = r.commit(commit{tree: s.index, parents: []string{s.head}, message: "index", identity: operator, date: c.date})
-		c.parents = append(c.parents, s.Index)
+	for stage, files := range s.staged {
+		if files != nil {
+			side := commit{tree: files, parents: []string{s.head}, message: fmt.Sprintf("index stage %d", stage), identity: operator, date: c.date}
+			c.parents = append(c.parents, r.commit(side))
+		}
+	}
+	if s.index() >= 0 {
+		s.Index = c.parents[1]
 	}
 	c.parents = append(c.parents, s.Commits...)
 	s.Commit = r.commit(c)
@@ -95,7 +151,11 @@ func (r *Repository) strays(w *Workspace, head string) []string {
 	refs := r.refs()
 	refs["refs/heads/"+w.branch] = head
 	safe := r.reach(slices.Collect(maps.Values(refs))...)
-	lost := r.reach(append(w.log, r.branches[w.branch])...)
+	leads := append(slices.Clone(w.log), r.branches[w.branch])
+	if w.hold != nil {
+		leads = append(leads, w.hold.theirs)
+	}
+	lost := r.reach(leads...)
 	maps.DeleteFunc(lost, func(id string, _ bool) bool { return safe[id] })
 	tips := maps.Clone(lost)
 	for id := range lost {

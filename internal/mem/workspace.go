@@ -184,7 +184,11 @@ func (w *Workspace) putBack(head, reason string) ports.PutBack {
 	}
 	r := w.repo
 	base := r.commits[head].tree
-	done.Salvage = r.salvageTree(w, head, base, reason)
+	if w.pristine() && w.hold.head == head { // it can be merged again
+		done.Salvage = r.salvageCommits(w, head, reason)
+	} else {
+		done.Salvage = r.salvageTree(w, head, reason)
+	}
 	r.branches[w.branch] = head
 	w.index, w.log, w.hold = base, append(w.log, head), nil
 	w.set(maps.Clone(base))

@@ -217,7 +217,7 @@ func (w *worktrees) Clear(ctx context.Context, branches map[string]string) (port
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.trees)) {
 		if ws := r.trees[key]; ws.label == w.label {
-			r.salvageTree(ws, r.branches[ws.branch], r.commits[r.branches[ws.branch]].tree, "the run was cleared")
+			r.salvageTree(ws, r.branches[ws.branch], "the run was cleared")
 			ws.gone = true
 			delete(r.trees, key)
 			cleared.Worktrees = append(cleared.Worktrees, key)

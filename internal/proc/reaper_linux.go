@@ -92,6 +92,9 @@ func find(entry string) (found []marked, whole bool) {
 			continue
 		}
 		env, err := os.ReadFile(proc(pid, "environ"))
+		if err == nil && len(env) > 0 && !carries(env, entry) {
+			continue // whatever becomes of it is not ours
+		}
 		stat, ok := readStat(pid)
 		switch {
 		case !ok:

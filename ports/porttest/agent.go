@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,8 +17,8 @@ import (
 // so.
 type AgentOptions struct {
 	// Play returns an agent whose model does what turn says, in each run. For a
-	// vendor's program that is a fake of the vendor's service, for an agent in
-	// this process it may be Turn.Play.
+	// vendor's program that is a fake of the vendor's service, which gives each
+	// run a session of its own; for an agent in this process it may be Turn.Play.
 	Play func(t testing.TB, turn Turn) ports.Agent
 
 	// Model is one that the agents know.
@@ -38,6 +39,20 @@ type AgentOptions struct {
 
 	// Programs says that the agent can start programs (Act.SaveEnv).
 	Programs bool
+
+	// Refuses says that the agent can be refused a permission (Act.Refused).
+	Refuses bool
+
+	// Cached, Reasoning and Cost say that these figures of Act.Usage are
+	// reported.
+	Cached, Reasoning, Cost bool
+
+	// Live says that what an act used is told before the turn goes on.
+	Live bool
+
+	// Doubles says that a program which is not the agent's own, as a vendor's in
+	// JavaScript, reads each number of a call's arguments as a 64-bit float.
+	Doubles bool
 }
 
 // Agent grades an implementation of ports.Agent. Each rule of its contract is
@@ -48,7 +63,7 @@ func Agent(t *testing.T, opts AgentOptions) {
 }
 
 func agentRules() []rule[AgentOptions] {
-	return append(append([]rule[AgentOptions]{}, turnRules...), toolRules...)
+	return slices.Concat(turnRules, usageRules, toolRules)
 }
 
 // played is a turn that was run.

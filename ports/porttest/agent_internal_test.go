@@ -67,6 +67,7 @@ func breakAgent(change func(a *brokenAgent)) func(testing.TB) AgentOptions {
 				return a
 			},
 			Model: "fake/model", Unknown: "fake/unknown", Prompts: true, Results: true, Parallel: true, Programs: true,
+			Refuses: true, Cached: true, Reasoning: true, Cost: true, Live: true,
 		}
 	}
 }
@@ -179,6 +180,56 @@ func TestTheAgentSuiteFindsWhatIsBroken(t *testing.T) {
 		{fault: "two ids of one session", rule: "a session has one id", fresh: given(func(_ *context.Context, _ *ports.Task, emit *func(ports.AgentEvent)) {
 			(*emit)(ports.AgentEvent{Kind: ports.AgentSession, Text: "s-1"})
 		})},
+		{fault: "one session for every turn", rule: "each turn has a session of its own", says: "as was that of one before it", fresh: ended(func(o *ports.Outcome, _ *error) {
+			o.Session = "s-1"
+		})},
+		{fault: "keeps refusals to itself", rule: "a refused permission is named", says: "Denied is []", fresh: ended(func(o *ports.Outcome, _ *error) {
+			o.Denied = nil
+		})},
+		{fault: "makes refusals up", rule: "a refused permission is named", says: "where nothing was", fresh: ended(func(o *ports.Outcome, _ *error) {
+			o.Denied = append(o.Denied, "a tool")
+		})},
+		{fault: "drops what was cached", rule: "each figure is told apart", fresh: ended(func(o *ports.Outcome, _ *error) { o.Usage.Cached = 0 })},
+		{fault: "drops the reasoning", rule: "each figure is told apart", fresh: ended(func(o *ports.Outcome, _ *error) { o.Usage.Reasoning = 0 })},
+		{fault: "drops the cost", rule: "each figure is told apart", fresh: ended(func(o *ports.Outcome, _ *error) { o.Usage.Cost = 0 })},
+		{fault: "counts what was cached as input", rule: "each figure is told apart", fresh: ended(func(o *ports.Outcome, _ *error) {
+			o.Usage.Input, o.Usage.Cached = o.Usage.Input+o.Usage.Cached, 0
+		})},
+		{fault: "tells what was cached as input", rule: "each figure is told apart", says: "told was", fresh: told(func(e *ports.AgentEvent) bool {
+			e.Usage.Input += e.Usage.Cached
+			return true
+		})},
+		{fault: "says that a failure cost nothing", rule: "what a failed turn used is told", says: "that this is all", fresh: ended(func(o *ports.Outcome, _ *error) {
+			o.Usage = ports.Usage{Complete: true}
+		})},
+		{fault: "says that a cancelled turn cost nothing", rule: "what a cancelled turn used is told", says: "that this is all", fresh: ended(func(o *ports.Outcome, _ *error) {
+			o.Usage = ports.Usage{Complete: true}
+		})},
+		{fault: "counts anew when it is cancelled", rule: "what a cancelled turn used is told", says: "tokens of the cancelled turn", fresh: ended(func(o *ports.Outcome, err *error) {
+			if *err != nil {
+				o.Usage = ports.Usage{Output: 1}
+			}
+		})},
+		{fault: "takes back what it told", rule: "what a cancelled turn used is told", says: "tokens of the cancelled turn", fresh: breakAgent(func(a *brokenAgent) {
+			a.run = func(ctx context.Context, task ports.Task, emit func(ports.AgentEvent)) (ports.Outcome, error) {
+				outcome, err := a.Agent(ctx, task, emit)
+				if err != nil {
+					emit(ports.AgentEvent{Kind: ports.AgentUsage})
+					outcome.Usage = ports.Usage{}
+				}
+				return outcome, err
+			}
+		})},
+		{fault: "tells usage at the end of a turn that has one", rule: "what a cancelled turn used is told", says: "want it told while", limit: 300 * time.Millisecond, fresh: breakAgent(func(a *brokenAgent) {
+			a.run = func(ctx context.Context, task ports.Task, emit func(ports.AgentEvent)) (ports.Outcome, error) {
+				outcome, err := a.Agent(ctx, task, func(ports.AgentEvent) {})
+				if err != nil {
+					return ports.Outcome{}, err
+				}
+				emit(ports.AgentEvent{Kind: ports.AgentUsage, Usage: outcome.Usage})
+				return outcome, nil
+			}
+		})},
 		{fault: "tells after the end", rule: "nothing is told after the end", says: "after Run had returned", fresh: breakAgent(func(a *brokenAgent) {
 			a.run = func(ctx context.Context, task ports.Task, emit func(ports.AgentEvent)) (ports.Outcome, error) {
 				outcome, err := a.Agent.Run(ctx, task, emit)
@@ -224,9 +275,39 @@ func TestTheAgentSuiteFindsWhatIsBroken(t *testing.T) {
 		{fault: "splits arguments into words", rule: "tools get their arguments", fresh: called(func(ctx context.Context, good func(context.Context, json.RawMessage) ports.ToolResult, args json.RawMessage) ports.ToolResult {
 			return good(ctx, json.RawMessage(strings.ReplaceAll(string(args), `\n`, " ")))
 		})},
-		{fault: "calls twice", rule: "tools get their arguments", says: "there were 10 calls", fresh: called(func(ctx context.Context, good func(context.Context, json.RawMessage) ports.ToolResult, args json.RawMessage) ports.ToolResult {
+		{fault: "calls twice", rule: "tools get their arguments", says: "there were 12 calls", fresh: called(func(ctx context.Context, good func(context.Context, json.RawMessage) ports.ToolResult, args json.RawMessage) ports.ToolResult {
 			good(ctx, args)
 			return good(ctx, args)
+		})},
+		{fault: "refuses long arguments", rule: "tools get their arguments", says: "there were 5 calls", fresh: called(func(ctx context.Context, good func(context.Context, json.RawMessage) ports.ToolResult, args json.RawMessage) ports.ToolResult {
+			if len(args) > 64<<10 {
+				return ports.ToolResult{Text: "too long", Rejected: true}
+			}
+			return good(ctx, args)
+		})},
+		{fault: "reads numbers as floats", rule: "integers keep their digits", says: "want 9007199254740993 in them", fresh: called(func(ctx context.Context, good func(context.Context, json.RawMessage) ports.ToolResult, args json.RawMessage) ports.ToolResult {
+			var v any
+			if err := json.Unmarshal(args, &v); err != nil {
+				return ports.ToolResult{Text: err.Error(), Rejected: true}
+			}
+			args, _ = json.Marshal(v)
+			return good(ctx, args)
+		})},
+		{fault: "makes numbers texts", rule: "integers keep their digits", fresh: called(func(ctx context.Context, good func(context.Context, json.RawMessage) ports.ToolResult, args json.RawMessage) ports.ToolResult {
+			return good(ctx, json.RawMessage(strings.NewReplacer(":", `:"`, "}", `"}`).Replace(string(args))))
+		})},
+		{fault: "serves the first tool alone", rule: "every tool is served", fresh: given(func(_ *context.Context, task *ports.Task, _ *func(ports.AgentEvent)) {
+			task.Tools = task.Tools[:1]
+		})},
+		{fault: "calls the first tool for every other", rule: "every tool is served", says: "what was called", fresh: given(func(_ *context.Context, task *ports.Task, _ *func(ports.AgentEvent)) {
+			for i := range task.Tools {
+				task.Tools[i].Call = task.Tools[0].Call
+			}
+		})},
+		{fault: "cuts what tools say", rule: "the model reads what a tool says", says: "after call 2", fresh: called(func(ctx context.Context, good func(context.Context, json.RawMessage) ports.ToolResult, args json.RawMessage) ports.ToolResult {
+			result := good(ctx, args)
+			result.Text = ports.Clip(result.Text, 200)
+			return result
 		})},
 		{fault: "ends at a refusal", rule: "a refused call can be made again", fresh: refusing("ask")},
 		{fault: "ends at a refused report", rule: "the report is called as any tool", fresh: refusing("report")},

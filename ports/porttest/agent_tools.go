@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ var toolRules = []rule[AgentOptions]{
 		func(c *check, o AgentOptions) {
 			args := []string{
 				`{"q":"why"}`, `{"q":"quoted \"x\" \\ / äöü € 🙂 <b>&amp;"}`, `{"q":"one\ntwo\tthree"}`, `{"q":"--flag $HOME"}`, `{"q":""}`,
+				`{"q":"` + strings.Repeat("a long question ", 10_000) + `why"}`,
 			}
 			var turn Turn
 			for _, a := range args {
@@ -29,16 +31,67 @@ var toolRules = []rule[AgentOptions]{
 			o.play(c, turn, box.tool("ask", answered("yes")))
 			called := box.called()
 			if len(called) != len(args) {
-				c.Fatalf("there were %d calls, want %d: %q", len(called), len(args), called)
+				c.Fatalf("there were %d calls, want %d", len(called), len(args))
 			}
 			for i, a := range args {
 				var got, want any
 				_, doc, _ := strings.Cut(called[i], " ")
-				c.must(json.Unmarshal([]byte(doc), &got), "reading the arguments "+doc)
-				c.must(json.Unmarshal([]byte(a), &want), "reading the arguments "+a)
+				c.must(json.Unmarshal([]byte(doc), &got), "reading the arguments "+excerpt(doc))
+				c.must(json.Unmarshal([]byte(a), &want), "reading the arguments "+excerpt(a))
 				if !reflect.DeepEqual(got, want) {
-					c.Errorf("call %d has the arguments %s, want %s", i, doc, a)
+					c.Errorf("call %d has the arguments %s, want %s", i, excerpt(doc), excerpt(a))
 				}
+			}
+		},
+	},
+	{
+		"integers keep their digits",
+		"A number among the arguments is the one that the model gave, to its last digit.",
+		func(c *check, o AgentOptions) {
+			if o.Doubles {
+				c.Skip("numbers are 64-bit floats, says AgentOptions.Doubles")
+			}
+			for _, digits := range []string{"9007199254740993", "-9223372036854775807"} {
+				var box toolbox
+				tool := box.tool("ask", answered("yes"))
+				tool.Schema = json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`)
+				o.play(c, Turn{Acts: []Act{{Calls: []Call{{"ask", `{"n":` + digits + `}`}}}}}, tool)
+				called := box.called()
+				if len(called) != 1 {
+					c.Fatalf("there were %d calls, want one: %q", len(called), called)
+				}
+				var args struct{ N json.RawMessage }
+				_, doc, _ := strings.Cut(called[0], " ")
+				c.must(json.Unmarshal([]byte(doc), &args), "reading the arguments "+doc)
+				want, _ := new(big.Rat).SetString(digits)
+				if got, ok := new(big.Rat).SetString(string(args.N)); !ok || got.Cmp(want) != 0 {
+					c.Errorf("the arguments are %s, want %s in them", doc, digits)
+				}
+			}
+		},
+	},
+	{
+		"every tool is served",
+		"The model can call each of the task's tools, whatever their order, and each is called by its own name.",
+		func(c *check, o AgentOptions) {
+			for _, list := range [][]string{{"ask", "report"}, {"report", "ask"}} {
+				var box toolbox
+				var tools []ports.Tool
+				for _, name := range list {
+					tools = append(tools, box.tool(name, answered("yes")))
+				}
+				var turn Turn
+				order := []string{"report", "ask", "report"}
+				for _, name := range order {
+					turn.Acts = append(turn.Acts, Act{Calls: []Call{{name, `{"q":"1"}`}}})
+				}
+				o.play(c, turn, tools...)
+				var called []string
+				for _, call := range box.called() {
+					name, _, _ := strings.Cut(call, " ")
+					called = append(called, name)
+				}
+				same(c, called, order, fmt.Sprintf("what was called, of the tools %q", list))
 			}
 		},
 	},
@@ -60,10 +113,10 @@ var toolRules = []rule[AgentOptions]{
 	},
 	{
 		"the model reads what a tool says",
-		"What a tool's call returns is what the model reads, and whether it was refused.",
+		"What a tool's call returns is what the model reads, all of it, and whether it was refused.",
 		func(c *check, o AgentOptions) {
 			c.needs(o.Results, "AgentOptions.Results")
-			want := []ports.ToolResult{{Text: "no: äöü is \"wrong\" $HOME", Rejected: true}, {Text: "yes"}, {Text: "the whole answer"}}
+			want := []ports.ToolResult{{Text: "no: äöü is \"wrong\" $HOME", Rejected: true}, {Text: "yes"}, {Text: "the whole answer" + strings.Repeat(" and more", 400) + ", to its end"}}
 			var mu sync.Mutex
 			var read []ports.ToolResult
 			turn := Turn{Result: func(r ports.ToolResult) {
@@ -79,11 +132,12 @@ var toolRules = []rule[AgentOptions]{
 			mu.Lock()
 			defer mu.Unlock()
 			if len(read) != len(want) {
-				c.Fatalf("the model read %+v, want %+v", read, want)
+				c.Fatalf("the model read %d results, want %d", len(read), len(want))
 			}
 			for i, r := range read {
 				if r.Rejected != want[i].Rejected || !strings.Contains(r.Text, want[i].Text) {
-					c.Errorf("after call %d the model read %+v, want %+v", i, r, want[i])
+					c.Errorf("after call %d the model read %s (rejected: %v), want %s (rejected: %v)",
+						i, excerpt(r.Text), r.Rejected, excerpt(want[i].Text), want[i].Rejected)
 				}
 			}
 		},

@@ -118,38 +118,6 @@ var turnRules = []rule[AgentOptions]{
 		},
 	},
 	{
-		"usage adds up",
-		"The outcome has what the whole turn used; what is told while it runs is the sum so far, and never falls.",
-		func(c *check, o AgentOptions) {
-			p := o.play(c, Turn{Acts: []Act{{Usage: ports.Usage{Input: 100, Output: 20}}, {Text: "on"}, {Usage: ports.Usage{Input: 30, Output: 5}}, {Text: "done"}}})
-			same(c, [2]int64{p.Usage.Input, p.Usage.Output}, [2]int64{130, 25}, "input and output tokens of the turn")
-			if !p.Usage.Complete {
-				c.Errorf("the usage is %+v; want Complete, as every figure of the turn was given", p.Usage)
-			}
-			var last ports.Usage
-			for _, e := range p.of(ports.AgentUsage) {
-				if e.Usage.Input < last.Input || e.Usage.Output < last.Output || e.Usage.Input > 130 || e.Usage.Output > 25 {
-					c.Errorf("told was %+v after %+v, of %+v in all; want sums that do not fall", e.Usage, last, p.Usage)
-				}
-				last = e.Usage
-			}
-		},
-	},
-	{
-		"what a failed turn used is told",
-		"What was used until a turn failed is in its outcome, or was told before.",
-		func(c *check, o AgentOptions) {
-			agent := o.Play(c, Turn{Acts: []Act{{Usage: ports.Usage{Input: 100, Output: 20}}}, Fail: ports.Unexpected})
-			p := o.run(c.Context(), c, agent, o.task(c))
-			c.kind(p.err, ports.Unexpected, "running a turn that fails")
-			used := p.Usage
-			if events := p.of(ports.AgentUsage); used.Tokens() == 0 && len(events) > 0 {
-				used = events[len(events)-1].Usage
-			}
-			same(c, used.Tokens(), int64(120), "tokens of the failed turn")
-		},
-	},
-	{
 		"an activity is one line",
 		"What the agent does is told on one line, without control characters, whatever the model or a tool says.",
 		func(c *check, o AgentOptions) {
@@ -172,6 +140,38 @@ var turnRules = []rule[AgentOptions]{
 			p := o.play(c, Turn{Acts: []Act{{Text: "done"}}})
 			for _, e := range p.of(ports.AgentSession) {
 				same(c, e.Text, p.Session, "the id that was told")
+			}
+		},
+	},
+	{
+		"each turn has a session of its own",
+		"A turn is a conversation of its own: its id, if it has one, is no other turn's.",
+		func(c *check, o AgentOptions) {
+			agent := o.Play(c, Turn{Acts: []Act{{Text: "done"}}})
+			seen := map[string]bool{}
+			for n := range 3 {
+				p := o.run(c.Context(), c, agent, o.task(c))
+				c.must(p.err, "running a turn")
+				if p.Session != "" && seen[p.Session] {
+					c.Errorf("the id of turn %d is %q, as was that of one before it; want another, or none", n+1, p.Session)
+				}
+				seen[p.Session] = true
+			}
+		},
+	},
+	{
+		"a refused permission is named",
+		"Denied names what the agent asked for and was refused, though the turn went on to its end, and nothing if it was refused nothing. A turn that it ended is Denied.",
+		func(c *check, o AgentOptions) {
+			var box toolbox
+			p := o.play(c, Turn{Acts: []Act{{Calls: []Call{{"ask", `{"q":"1"}`}}}, {Text: "done"}}}, box.tool("ask", answered("yes")))
+			same(c, p.Denied, nil, "what was refused where nothing was")
+			c.needs(o.Refuses, "AgentOptions.Refuses")
+			p = o.run(c.Context(), c, o.Play(c, Turn{Acts: []Act{{Refused: true}, {Text: "done"}}}), o.task(c))
+			if p.err != nil {
+				c.kind(p.err, ports.Denied, "running a turn that is refused a permission")
+			} else if len(p.Denied) == 0 || slices.Contains(p.Denied, "") {
+				c.Errorf("it was refused a permission, and Denied is %q; want the permission's name", p.Denied)
 			}
 		},
 	},

@@ -23,7 +23,7 @@ var documentRules = []rule[*store]{
 	},
 	{
 		"documents are read as they were written",
-		"Read returns the very bytes that were written, whatever they are: the store does not look into documents.",
+		"Read returns the very bytes that were written, whatever they are and however many: the store does not look into documents.",
 		func(c *check, s *store) {
 			var every []byte
 			for b := range 256 {
@@ -31,7 +31,7 @@ var documentRules = []rule[*store]{
 			}
 			for i, doc := range []string{
 				"{}", string(every), "\x00", "no newline", "\r\n", "\n\n", "\xff\xfe\xed\xa0\x80", " ", "\ufeffä",
-				strings.Repeat("a long document\n", 1<<16),
+				strings.Repeat("a long document\n", 1<<16), strings.Repeat("a longer one\r\n\xff", 5<<20/15) + "its end",
 			} {
 				s.write(c, "run", "durable", doc)
 				s.holds(c, "run", "durable", doc)

@@ -162,6 +162,11 @@ func TestTheStoreSuiteFindsWhatIsBroken(t *testing.T) {
 				return s.Store.Write(ctx, label, name, bytes.ToValidUTF8(doc, []byte("?")), d)
 			}
 		})},
+		{fault: "cuts what is large", rule: "documents are read as they were written", says: "5242", fresh: breakStore(func(s *brokenStore) {
+			s.write = func(ctx context.Context, label, name string, doc []byte, d ports.Durability) error {
+				return s.Store.Write(ctx, label, name, doc[:min(len(doc), 4<<20)], d)
+			}
+		})},
 		{fault: "an empty write is dropped", rule: "an empty document is there", fresh: breakStore(func(s *brokenStore) {
 			s.write = func(ctx context.Context, label, name string, doc []byte, d ports.Durability) error {
 				if len(doc) == 0 {
@@ -248,6 +253,12 @@ func TestTheStoreSuiteFindsWhatIsBroken(t *testing.T) {
 				names, err := s.Store.Names(ctx, label, folder)
 				slices.Reverse(names)
 				return names, err
+			}
+		})},
+		{fault: "lists a thousand names", rule: "a folder lists all that is in it", says: "1000 names are listed of 1200", fresh: breakStore(func(s *brokenStore) {
+			s.names = func(ctx context.Context, label, folder string) ([]string, error) {
+				names, err := s.Store.Names(ctx, label, folder)
+				return names[:min(len(names), 1000)], err
 			}
 		})},
 		{fault: "runs that are gone", rule: "runs are those with a document", fresh: breakStore(func(s *brokenStore) {

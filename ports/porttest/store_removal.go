@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"example.com/agl/ports"
@@ -29,6 +30,23 @@ var listRules = []rule[*store]{
 			s.lists(c, "run", "none")
 			s.lists(c, "none", "")
 			s.lists(c, "none", "records")
+		},
+	},
+	{
+		"a folder lists all that is in it",
+		"Names returns every name, however many there are.",
+		func(c *check, s *store) {
+			var want []string
+			for n := range 1200 {
+				name := fmt.Sprintf("%04d", n)
+				want = append(want, name)
+				c.must(s.Write(c.Context(), "run", "notes/"+name, []byte(name), ports.Volatile), "writing a volatile document")
+			}
+			got, err := s.Names(c.Context(), "run", "notes")
+			c.must(err, "listing")
+			if !slices.Equal(got, want) {
+				c.Errorf("%d names are listed of %d, the last of them %q; want all, in order", len(got), len(want), got[max(0, len(got)-1):])
+			}
 		},
 	},
 	{

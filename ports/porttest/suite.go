@@ -3,6 +3,7 @@ package porttest
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -47,6 +48,7 @@ type check struct {
 	failed   []string
 	panicked bool
 	hung     bool   // something did not return
+	over     bool   // the test is over; a check that hung may still wake
 	skipped  string // why the rule was not checked
 }
 
@@ -115,16 +117,81 @@ func (c *check) recovered() {
 	}
 }
 
-// Cleanup calls fn when the rule's test is over.
+// Cleanup calls fn when the rule's test is over: at once, if it is already.
 func (c *check) Cleanup(fn func()) {
-	c.TB.Cleanup(func() {
+	clean := func() {
 		defer func() {
 			if p := recover(); p != nil {
-				c.TB.Errorf("panic in a cleanup: %v\n%s", p, debug.Stack())
+				c.asked(func() { c.TB.Errorf("panic in a cleanup: %v\n%s", p, debug.Stack()) })
 			}
 		}()
 		fn()
-	})
+	}
+	if !c.asked(func() { c.TB.Cleanup(clean) }) {
+		clean()
+	}
+}
+
+// Log writes to the test's log.
+func (c *check) Log(args ...any) {
+	c.TB.Helper()
+	c.Logf("%s", strings.TrimSuffix(fmt.Sprintln(args...), "\n"))
+}
+
+// Logf writes to the test's log.
+func (c *check) Logf(format string, args ...any) {
+	c.TB.Helper()
+	c.asked(func() { c.TB.Helper(); c.TB.Logf(format, args...) })
+}
+
+// Attr gives the test an attribute.
+func (c *check) Attr(key, value string) { c.asked(func() { c.TB.Attr(key, value) }) }
+
+// Output returns what writes to the test's log.
+func (c *check) Output() io.Writer { return logged{c} }
+
+// A logged is the Output of a check.
+type logged struct{ c *check }
+
+func (l logged) Write(p []byte) (n int, err error) {
+	if !l.c.asked(func() { n, err = l.c.TB.Output().Write(p) }) {
+		return len(p), nil
+	}
+	return n, err
+}
+
+// TempDir returns a new folder, which is removed when the rule's test is over.
+// When it is over already, it ends the goroutine.
+func (c *check) TempDir() string { return c.folder(c.TB.TempDir) }
+
+// ArtifactDir returns the folder of what the test leaves. When it is over
+// already, it ends the goroutine.
+func (c *check) ArtifactDir() string { return c.folder(c.TB.ArtifactDir) }
+
+func (c *check) folder(of func() string) (dir string) {
+	if !c.asked(func() { dir = of() }) {
+		runtime.Goexit()
+	}
+	return dir
+}
+
+// asked calls fn, which asks something of the test, and reports whether it did:
+// not when the test is over, as that would panic and end all other tests too.
+func (c *check) asked(fn func()) bool {
+	c.TB.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.over {
+		fn()
+	}
+	return !c.over
+}
+
+// leave says that the test is over.
+func (c *check) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
 }
 
 // needs ends the rule, unchecked, unless the suite's options have what it
@@ -151,11 +218,13 @@ func (c *check) SkipNow() { c.Skip("it was skipped") }
 
 // run checks one rule against a fresh subject, for no longer than limit, and
 // returns the failure: the rule and how it was broken; "" if it was not. hung
-// says that something did not return. A check that hangs is left behind.
+// says that something did not return. A check that hangs is left behind: when it
+// wakes after the test's end, what it asks of the test comes to nothing.
 func (r rule[S]) run(t testing.TB, fresh func(testing.TB) S, limit time.Duration) (failure string, hung bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	c := &check{TB: t, ctx: ctx, end: cancel}
+	t.Cleanup(c.leave) // the last of its cleanups, as it is the first
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -2,8 +2,10 @@ package porttest
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -139,6 +141,100 @@ func TestWhenTheTimeOfARuleIsOverNothingElseIsTold(t *testing.T) {
 	failure, hung := r.run(t, func(testing.TB) int { return 0 }, 20*time.Millisecond)
 	if want := "broken rule: What is called returns.\nit took longer than 20ms\nbefore: got 1, want 2"; failure != want || !hung {
 		t.Errorf("(hung: %v) got\n%s\nwant\n%s", hung, failure, want)
+	}
+}
+
+// A finishedTest is a test that can be over: then what it is asked panics, as it
+// does in the testing package.
+type finishedTest struct {
+	testing.TB
+	mu       sync.Mutex
+	over     bool
+	cleanups []func()
+}
+
+func (f *finishedTest) Cleanup(fn func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.alive("Cleanup")
+	f.cleanups = append(f.cleanups, fn)
+}
+
+func (f *finishedTest) finish() {
+	for _, fn := range slices.Backward(f.cleanups) {
+		fn()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.over = true
+}
+
+func (f *finishedTest) alive(what string) {
+	if f.over {
+		panic(what + " after the test has completed")
+	}
+}
+
+func (f *finishedTest) Logf(string, ...any)   { f.alive("Logf") }
+func (f *finishedTest) Errorf(string, ...any) { f.alive("Errorf") }
+func (f *finishedTest) Attr(string, string)   { f.alive("Attr") }
+func (f *finishedTest) Output() io.Writer     { f.alive("Output"); return io.Discard }
+func (f *finishedTest) TempDir() string       { f.alive("TempDir"); return "folder" }
+func (f *finishedTest) ArtifactDir() string   { f.alive("ArtifactDir"); return "folder" }
+
+func TestACheckThatWakesWhenItsTestIsOverAsksNothingOfIt(t *testing.T) {
+	t.Parallel()
+	for name, ask := range map[string]func(c *check) (ends bool){
+		"Log":         func(c *check) bool { c.Log("late"); return false },
+		"Logf":        func(c *check) bool { c.Logf("late"); return false },
+		"Error":       func(c *check) bool { c.Error("late"); return false },
+		"Attr":        func(c *check) bool { c.Attr("late", "yes"); return false },
+		"TempDir":     func(c *check) bool { c.TempDir(); return true },
+		"ArtifactDir": func(c *check) bool { c.ArtifactDir(); return true },
+		"Skip":        func(c *check) bool { c.Skip("late"); return true },
+		"Fatal":       func(c *check) bool { c.Fatal("late"); return true },
+		"Output": func(c *check) bool {
+			if n, err := c.Output().Write([]byte("late")); n != 4 || err != nil {
+				t.Errorf("writing late: %d, %v", n, err)
+			}
+			return false
+		},
+		"Cleanup": func(c *check) bool {
+			cleaned := false
+			c.Cleanup(func() { cleaned = true })
+			c.Cleanup(func() { panic("late") })
+			if !cleaned {
+				t.Error("what was made late is not cleaned up")
+			}
+			return false
+		},
+	} {
+		wake, woken := make(chan struct{}), make(chan any, 1)
+		went := false
+		r := rule[int]{"a rule", "What is called returns.", func(c *check, _ int) {
+			defer func() { woken <- recover() }()
+			c.Log("in time")
+			if c.TempDir() != "folder" {
+				t.Error("there is no folder in time")
+			}
+			<-wake
+			if !ask(c) {
+				went = true
+			}
+		}}
+		test := &finishedTest{TB: t}
+		failure, _ := r.run(test, func(testing.TB) int { return 0 }, time.Millisecond)
+		if !strings.Contains(failure, "it hangs") {
+			t.Errorf("%s: it is told as %s", name, failure)
+		}
+		test.finish()
+		close(wake)
+		if p := <-woken; p != nil {
+			t.Errorf("%s: panic: %v", name, p)
+		}
+		if ends := name != "Cleanup" && !went; ends != slices.Contains([]string{"TempDir", "ArtifactDir", "Skip", "Fatal"}, name) {
+			t.Errorf("%s: the check went on: %v", name, went)
+		}
 	}
 }
 

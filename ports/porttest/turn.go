@@ -32,8 +32,9 @@ type Turn struct {
 type Act struct {
 	Activity string      // what the agent is seen doing, where that is the model's to say
 	Text     string      // it writes a text
-	Usage    ports.Usage // it uses this many tokens; several add up
+	Usage    ports.Usage // it uses this much; several add up
 	Calls    []Call      // it calls tools, at once if they are several
+	Refused  bool        // it asks for a permission that it has not, and goes on without it; needs AgentOptions.Refuses
 	SaveEnv  string      // it starts a program that writes the value of this variable into a file of its name, in its working directory
 }
 
@@ -64,6 +65,8 @@ func (t Turn) Play(ctx context.Context, task ports.Task, emit func(ports.AgentEv
 			act.Usage.Complete = true
 			outcome.Usage = outcome.Usage.Add(act.Usage)
 			emit(ports.AgentEvent{Kind: ports.AgentUsage, Usage: outcome.Usage})
+		case act.Refused:
+			outcome.Denied = append(outcome.Denied, "something")
 		case act.SaveEnv != "":
 			return outcome, ports.Unexpected.Errorf("", "this agent starts no programs")
 		default:

@@ -16,6 +16,7 @@ type Gate struct {
 	Hang     bool          // it goes on until it is ended
 	Fail     bool          // it ends as a build that failed; otherwise as one that passed
 	Timeout  time.Duration // what it may take; 0: as long as the implementation likes, but not less than a minute
+	Then     *Gate         // it does the Output and Fail of this from its second run on; needs VerifierOptions.Changes
 }
 
 // VerifierOptions say how to get at the verifiers to be graded. New is
@@ -31,6 +32,9 @@ type VerifierOptions struct {
 	// CannotStart returns a verifier and a task that it cannot start its gate
 	// for. Nil: it always starts.
 	CannotStart func(t testing.TB) (ports.Verifier, ports.VerifyTask)
+
+	// Changes says that Gate.Then is done.
+	Changes bool
 
 	// Programs says that the gate is a program: it has an environment, a
 	// standard input, and a directory to run in.

@@ -37,10 +37,10 @@ func (v *brokenVerifier) Verify(ctx context.Context, task ports.VerifyTask) (por
 
 // breakVerifier returns a maker of verifiers that are broken as change says.
 func breakVerifier(change func(v *brokenVerifier)) func(testing.TB) VerifierOptions {
-	newVerifier := func(command string, timeout time.Duration, find func(context.Context) (ports.Verdict, error)) ports.Verifier {
+	newVerifier := func(command string, timeout time.Duration, find func(ctx context.Context, n int) (ports.Verdict, error)) ports.Verifier {
 		v := &brokenVerifier{Verifier: &mem.Verifier{
 			Command: command, Timeout: timeout,
-			Find: func(ctx context.Context, _ ports.VerifyTask, _ int) (ports.Verdict, error) { return find(ctx) },
+			Find: func(ctx context.Context, _ ports.VerifyTask, n int) (ports.Verdict, error) { return find(ctx, n) },
 		}}
 		change(v)
 		return v
@@ -48,7 +48,11 @@ func breakVerifier(change func(v *brokenVerifier)) func(testing.TB) VerifierOpti
 	return func(testing.TB) VerifierOptions {
 		return VerifierOptions{
 			New: func(_ testing.TB, gate Gate) ports.Verifier {
-				return newVerifier("make", gate.Timeout, func(ctx context.Context) (ports.Verdict, error) {
+				return newVerifier("make", gate.Timeout, func(ctx context.Context, n int) (ports.Verdict, error) {
+					gate := gate
+					if n > 1 && gate.Then != nil {
+						gate = *gate.Then
+					}
 					if gate.Hang {
 						<-ctx.Done()
 					}
@@ -57,10 +61,11 @@ func breakVerifier(change func(v *brokenVerifier)) func(testing.TB) VerifierOpti
 			},
 			None: func(testing.TB) ports.Verifier { return newVerifier("", 0, nil) },
 			CannotStart: func(testing.TB) (ports.Verifier, ports.VerifyTask) {
-				return newVerifier("make", 0, func(context.Context) (ports.Verdict, error) {
+				return newVerifier("make", 0, func(context.Context, int) (ports.Verdict, error) {
 					return ports.Verdict{}, ports.Unavailable.Errorf("", "there is no make")
 				}), ports.VerifyTask{}
 			},
+			Changes:  true,
 			Programs: true, // which it is not, and so breaks the rules about them
 		}
 	}
@@ -84,6 +89,9 @@ func TestTheVerifierSuiteFindsWhatIsBroken(t *testing.T) {
 		{fault: "another gate each time", rule: "the gate is described", fresh: breakVerifier(func(v *brokenVerifier) {
 			n := 0
 			v.gate = func(g ports.Gate) ports.Gate { n++; g.Command += fmt.Sprint(n); return g }
+		})},
+		{fault: "notes what is well", rule: "a build that passes is a passed verdict", says: `with the note "exit status 0"`, fresh: changed(func(v *ports.Verdict, _ *error) {
+			v.Note = "exit status 0"
 		})},
 		{fault: "never passes", rule: "a build that passes is a passed verdict", fresh: changed(func(v *ports.Verdict, _ *error) {
 			v.Passed = false
@@ -116,6 +124,20 @@ func TestTheVerifierSuiteFindsWhatIsBroken(t *testing.T) {
 		{fault: "trims the output", rule: "output is what was written", fresh: changed(func(v *ports.Verdict, _ *error) {
 			v.Output = strings.TrimSpace(v.Output)
 		})},
+		{fault: "changes line ends", rule: "output is what was written", fresh: changed(func(v *ports.Verdict, _ *error) {
+			v.Output = strings.ReplaceAll(v.Output, "\r\n", "\n")
+		})},
+		{fault: "strips escapes", rule: "output is what was written", fresh: changed(func(v *ports.Verdict, _ *error) {
+			v.Output = strings.ReplaceAll(v.Output, "\x1b", "")
+		})},
+		{fault: "strips NUL", rule: "output is what was written", fresh: changed(func(v *ports.Verdict, _ *error) {
+			v.Output = strings.ReplaceAll(v.Output, "\x00", "")
+		})},
+		{fault: "keeps half", rule: "of long output the end is kept", says: "want all", fresh: changed(func(v *ports.Verdict, _ *error) {
+			if n := len(v.Output); n > 32<<10 && n <= 64<<10 && !strings.HasSuffix(v.Output, "the end\n") {
+				v.Output = v.Output[n-32<<10:]
+			}
+		})},
 		{fault: "keeps little", rule: "of long output the end is kept", fresh: changed(func(v *ports.Verdict, _ *error) {
 			v.Output = ports.Clip(v.Output, 1000)
 		})},
@@ -130,6 +152,21 @@ func TestTheVerifierSuiteFindsWhatIsBroken(t *testing.T) {
 		})},
 		{fault: "takes longer than there is", rule: "a verdict says what it is about", says: "it took", fresh: changed(func(v *ports.Verdict, _ *error) {
 			v.Took = time.Hour
+		})},
+		{fault: "takes no time", rule: "a verdict says what it is about", says: "it took 0s", fresh: changed(func(v *ports.Verdict, _ *error) {
+			v.Took = 0
+		})},
+		{fault: "a cancelled gate has what it wrote until then", rule: "a cancelled gate is no verdict", says: "cancelled while it runs", fresh: breakVerifier(func(v *brokenVerifier) {
+			v.verify = func(ctx context.Context, good func(context.Context) (ports.Verdict, error)) (ports.Verdict, error) {
+				if err := ctx.Err(); err != nil {
+					return ports.Verdict{}, err
+				}
+				verdict, err := good(ctx)
+				if err != nil {
+					return ports.Verdict{Output: "working\n", Command: "make", Note: "cancelled", Took: time.Second}, nil
+				}
+				return verdict, nil
+			}
 		})},
 		{fault: "a cancelled gate has failed", rule: "a cancelled gate is no verdict", fresh: changed(func(_ *ports.Verdict, err *error) {
 			*err = nil
@@ -156,6 +193,17 @@ func TestTheVerifierSuiteFindsWhatIsBroken(t *testing.T) {
 					return ports.Verdict{Command: "make"}, nil
 				}
 				return good(ctx)
+			}
+		})},
+		{fault: "answers from a cache", rule: "a gate is not remembered", says: "run 2", fresh: breakVerifier(func(v *brokenVerifier) {
+			var cached *ports.Verdict
+			v.verify = func(ctx context.Context, good func(context.Context) (ports.Verdict, error)) (ports.Verdict, error) {
+				if cached != nil {
+					return *cached, nil
+				}
+				verdict, err := good(ctx)
+				cached = &verdict
+				return verdict, err
 			}
 		})},
 		{fault: "keeps its environment", rule: "gates run at once", fresh: breakVerifier(func(*brokenVerifier) {})},

@@ -40,11 +40,13 @@ var verifierRules = []rule[VerifierOptions]{
 	},
 	{
 		"a build that passes is a passed verdict",
-		"A gate that ends as a success, in time, passes.",
+		"A gate that ends as a success, in time, passes, and there is nothing to note about it.",
 		func(c *check, o VerifierOptions) {
 			for _, gate := range []Gate{{}, {Output: "FAIL error panic\n"}} {
 				if verdict, _ := o.verify(c, gate); !verdict.Passed {
 					c.Errorf("%+v: got %+v, want Passed", gate, verdict)
+				} else if verdict.Note != "" {
+					c.Errorf("%+v passed with the note %q; want none", gate, verdict.Note)
 				}
 			}
 		},
@@ -79,9 +81,12 @@ var verifierRules = []rule[VerifierOptions]{
 	},
 	{
 		"output is what was written",
-		"A verdict has what the gate wrote, whether it passed or failed.",
+		"A verdict has what the gate wrote, control characters and line ends as they are, whether it passed or failed.",
 		func(c *check, o VerifierOptions) {
-			for _, output := range []string{"", "\n", "no newline", "one\ntwo\n", "\ttabs and  spaces \n\n", "äöü €\n", "--help $HOME `x` %s \\n\n"} {
+			for _, output := range []string{
+				"", "\n", "no newline", "one\ntwo\n", "\ttabs and  spaces \n\n", "äöü €\n", "--help $HOME `x` %s \\n\n",
+				"one\r\ntwo\r\n", "10%\r100%\n", "\x1b[31mred\x1b[0m\n", "nul \x00, bell \a, \b and \x7f\n",
+			} {
 				for _, fails := range []bool{false, true} {
 					verdict, _ := o.verify(c, Gate{Output: output, Fail: fails})
 					same(c, verdict.Output, output, "the output")
@@ -91,8 +96,14 @@ var verifierRules = []rule[VerifierOptions]{
 	},
 	{
 		"of long output the end is kept",
-		"A verdict has the last 64 KiB of what the gate wrote.",
+		"A verdict has the last 64 KiB of what the gate wrote, and so all of it if that is not more.",
 		func(c *check, o VerifierOptions) {
+			for _, n := range []int{kept/2 + 1, kept} {
+				whole := strings.Repeat("0123456789abcde\n", n/16+1)[:n]
+				if verdict, _ := o.verify(c, Gate{Output: whole}); verdict.Output != whole {
+					c.Errorf("of %d bytes %d are kept, %s; want all", n, len(verdict.Output), excerpt(verdict.Output))
+				}
+			}
 			output := strings.Repeat("a line of output\n", 20_000) + "the end\n"
 			verdict, _ := o.verify(c, Gate{Output: output, Fail: true})
 			if n := len(verdict.Output); n > kept || n < kept-utf8.UTFMax {
@@ -120,7 +131,7 @@ var verifierRules = []rule[VerifierOptions]{
 	},
 	{
 		"a verdict says what it is about",
-		"A verdict has the gate's command and the time it took. Tree is not filled in.",
+		"A verdict has the gate's command and the time it took, which is more than none where a program ran. Tree is not filled in.",
 		func(c *check, o VerifierOptions) {
 			for _, gate := range []Gate{{}, {Fail: true}, {Hang: true, Timeout: short}} {
 				v := o.New(c, gate)
@@ -132,6 +143,9 @@ var verifierRules = []rule[VerifierOptions]{
 				same(c, verdict.Tree, "", "the tree")
 				if verdict.Took < 0 || verdict.Took > all {
 					c.Errorf("it took %v; want between 0 and the %v that the call took", verdict.Took, all)
+				}
+				if verdict.Took == 0 && (o.Programs || gate.Hang) {
+					c.Errorf("it took 0s, says a verdict after %v; want the time that the gate took", all)
 				}
 			}
 		},
@@ -201,6 +215,24 @@ var verifierRules = []rule[VerifierOptions]{
 				verdict, err := v.Verify(c.Context(), ports.VerifyTask{Dir: c.TempDir()})
 				c.must(err, fmt.Sprintf("running the gate for the %d. time", n+1))
 				same(c, verdict.Output, "once\n", "the output")
+			}
+		},
+	},
+	{
+		"a gate is not remembered",
+		"A verdict is what the gate finds when it is asked, in the same checkout as well: a fixed build passes, a broken one fails.",
+		func(c *check, o VerifierOptions) {
+			c.needs(o.Changes, "VerifierOptions.Changes")
+			for _, fails := range []bool{true, false} {
+				v := o.New(c, Gate{Output: "before\n", Fail: fails, Then: &Gate{Output: "after\n", Fail: !fails}})
+				task := ports.VerifyTask{Dir: c.TempDir()}
+				for n, want := range []ports.Verdict{{Passed: !fails, Output: "before\n"}, {Passed: fails, Output: "after\n"}} {
+					verdict, err := v.Verify(c.Context(), task)
+					c.must(err, "running the gate")
+					if verdict.Passed != want.Passed || verdict.Output != want.Output {
+						c.Errorf("run %d: got passed %v, output %q; want %v, %q", n+1, verdict.Passed, verdict.Output, want.Passed, want.Output)
+					}
+				}
 			}
 		},
 	},
