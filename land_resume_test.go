@@ -291,7 +291,7 @@ func rebuyEverywhere(t *testing.T, wf func(prompt string) *agl.Workflow[agl.None
 	for i, name := range probe.names {
 		for kind := range 4 {
 			powerCut, after := kind%2 == 1, kind/2 == 1
-			if (4*i+kind)%3 == 0 || *crashAll {
+			if (4*i+kind)%7 == 0 || *crashAll {
 				t.Run(fmt.Sprintf("%d %s after=%v powercut=%v", i+1, name, after, powerCut), func(t *testing.T) {
 					t.Parallel()
 					w, times := run(t, &faults{at: i + 1, after: after, crash: true}, powerCut)
