@@ -39,6 +39,14 @@ func (f lateFlag) Set(value string) error {
 	return f.Value.Set(value)
 }
 
+// String is also called on a zero one, by the usage message.
+func (f lateFlag) String() string {
+	if f.Value == nil {
+		return ""
+	}
+	return f.Value.String()
+}
+
 func (lateFlag) IsBoolFlag() bool { return true }
 
 var _ = func() bool {
