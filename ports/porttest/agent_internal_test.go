@@ -260,7 +260,7 @@ func TestTheAgentSuiteFindsWhatIsBroken(t *testing.T) {
 		{fault: "a cancelled turn says nothing of its context", rule: "a cancelled turn ends", fresh: ended(func(_ *ports.Outcome, err *error) {
 			*err = errors.New("signal: terminated")
 		})},
-		{fault: "tools outlive their turn", rule: "a cancelled turn ends", says: "does not end with the turn's", limit: 300 * time.Millisecond, fresh: called(func(ctx context.Context, good func(context.Context, json.RawMessage) ports.ToolResult, args json.RawMessage) ports.ToolResult {
+		{fault: "tools outlive their turn", rule: "a cancelled turn ends", limit: 300 * time.Millisecond, fresh: called(func(ctx context.Context, good func(context.Context, json.RawMessage) ports.ToolResult, args json.RawMessage) ports.ToolResult {
 			return good(context.WithoutCancel(ctx), args)
 		})},
 		{fault: "reads commands in prompts", rule: "prompts are data", fresh: given(func(_ *context.Context, task *ports.Task, _ *func(ports.AgentEvent)) {
