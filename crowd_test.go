@@ -20,11 +20,16 @@ import (
 
 var rounds = flag.Int("rounds", 0, "how often a crowd of children is landed over git, in a repository of 1,000 files; 0: once, in a small one")
 
-// crowd is how many children land at once.
-const crowd = 32
+// crowd returns how many children land at once: 32, or fewer in the small one.
+func crowd() int {
+	if *rounds == 0 {
+		return 12
+	}
+	return 32
+}
 
 // TestACrowdOfChildrenLandsOnceEachWhileOthersUseTheRepository opens and lands
-// 32 children in parallel over git, while somebody else takes and gives back
+// many children in parallel over git, while somebody else takes and gives back
 // the locks of the operator's checkout and of the configuration.
 func TestACrowdOfChildrenLandsOnceEachWhileOthersUseTheRepository(t *testing.T) {
 	t.Parallel()
@@ -38,18 +43,18 @@ func TestACrowdOfChildrenLandsOnceEachWhileOthersUseTheRepository(t *testing.T) 
 			w.overGit()
 			w.grow(files)
 			w.verifier.Command = "true"
-			wf := crowdOf(crowd)
+			wf := crowdOf(crowd())
 
 			release := w.takeLocks()
 			err := w.start(job(wf))
 			release()
 			require.NoError(t, err)
-			require.Len(t, w.agents(), crowd)
+			require.Len(t, w.agents(), crowd())
 			w.isCrowd(files)
 
 			records, err := w.store.Names(t.Context(), "job", "records")
 			require.NoError(t, err)
-			require.Len(t, records, 4*crowd+1, "of each child its opening, its step, its verdict and its landing; the end")
+			require.Len(t, records, 4*crowd()+1, "of each child its opening, its step, its verdict and its landing; the end")
 
 			count := w.countGit()
 			opened := count()
@@ -91,7 +96,7 @@ func (w *world) grow(files int) {
 		require.NoError(w.t, os.WriteFile(path, fmt.Appendf(nil, "file %d\n", i), 0o644))
 	}
 	var shared strings.Builder
-	for i := range crowd {
+	for i := range crowd() {
 		fmt.Fprintf(&shared, "%s1\n2\n3\n4\n5\n6\n7\n8\n", placeInCrowd(fmt.Sprintf("c%02d", i)))
 	}
 	require.NoError(w.t, os.WriteFile(filepath.Join(w.gitDir, "shared.txt"), []byte(shared.String()), 0o644))
@@ -132,7 +137,7 @@ func (w *world) isCrowd(files int) {
 			w.gitIn(bare, "merge", "-q", "--no-ff", "-m", "m", r.Landing.Child)
 		}
 	}
-	require.Equal(w.t, map[string]int{"step": crowd, "landing": crowd}, times)
+	require.Equal(w.t, map[string]int{"step": crowd(), "landing": crowd()}, times)
 	landed := func(head string) []string {
 		return strings.Fields(w.git("log", "--first-parent", "--reverse", "--format=%T", "main.."+head))
 	}
@@ -140,7 +145,7 @@ func (w *world) isCrowd(files int) {
 		w.t.Errorf("trees after each landing (-want +got):\n%s", diff)
 	}
 	require.Empty(w.t, w.git("status", "--porcelain"), "the operator's checkout")
-	require.Len(w.t, strings.Fields(w.git("ls-tree", "-r", "--name-only", "agl/job")), files+crowd+2)
+	require.Len(w.t, strings.Fields(w.git("ls-tree", "-r", "--name-only", "agl/job")), files+crowd()+2)
 }
 
 // takeLocks takes and gives back, as another git would, the lock of the

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	killRandom = flag.Int("kill", 2, "how many runs are killed at random instants")
+	killRandom = flag.Int("kill", 1, "how many runs are killed at random instants")
 	killAll    = flag.Bool("kill.all", false, "kill at every git call, write and process start, not at some of each")
 )
 
