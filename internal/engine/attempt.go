@@ -46,15 +46,15 @@ func (x *execution) attempt(w *walk, s *namespace, v *verb) *attempt {
 // began: nothing was done, and nothing is recorded.
 var errNotBegun = errors.New("it was not begun")
 
-// prepare puts a namespace's checkout, in which the attempt is to work, at its
-// head, and notes what is about to run.
-func (a *attempt) prepare(ctx context.Context, at *namespace, note ledger.Note) error {
-	err := a.enter(ctx, at)
+// prepare puts the checkout of the attempt's namespace at its head, and notes
+// what is about to run.
+func (a *attempt) prepare(ctx context.Context) error {
+	err := a.enter(ctx, a.space)
 	if err == nil {
 		err = a.clean(ctx)
 	}
 	if err == nil {
-		err = a.begin(ctx, note)
+		err = a.begin(ctx, ledger.Note{})
 	}
 	return a.unprepared(ctx, err)
 }

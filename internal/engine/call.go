@@ -24,15 +24,15 @@ func (r *Run) Call(ctx context.Context, c *Call) error {
 		commits: c.Ending == EndCommit,
 		deliver: c.Deliver,
 		run: func(ctx context.Context, a *attempt) (*ledger.Entry, error) {
-			if err := a.prepare(ctx, r.space, ledger.Note{}); err != nil {
-				return nil, err
-			}
 			return a.call(ctx, c)
 		},
 	})
 }
 
 func (a *attempt) call(ctx context.Context, c *Call) (*ledger.Entry, error) {
+	if err := a.prepare(ctx); err != nil {
+		return nil, err
+	}
 	a.began()
 	value, err := guardPanic(a.x, "", func() (json.RawMessage, error) {
 		return c.Func(ctx, a.world(ctx))
@@ -65,9 +65,6 @@ func (r *Run) Verify(ctx context.Context) (ports.Verdict, error) {
 			return strictjson.Decode(value, &verdict)
 		},
 		run: func(ctx context.Context, a *attempt) (*ledger.Entry, error) {
-			if err := a.prepare(ctx, r.space, ledger.Note{}); err != nil {
-				return nil, err
-			}
 			return a.gate(ctx)
 		},
 	})
@@ -77,6 +74,9 @@ func (r *Run) Verify(ctx context.Context) (ports.Verdict, error) {
 // gate runs the build command. What it leaves in the checkout is put back, and
 // never gets into a commit.
 func (a *attempt) gate(ctx context.Context) (*ledger.Entry, error) {
+	if err := a.prepare(ctx); err != nil {
+		return nil, err
+	}
 	tree, err := a.x.engine.set.History.Tree(ctx, a.record.Before)
 	if err != nil {
 		return nil, err

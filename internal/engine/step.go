@@ -26,9 +26,6 @@ func (r *Run) Step(ctx context.Context, s *Step) error {
 		commits: s.Ending == EndCommit,
 		deliver: s.Deliver,
 		run: func(ctx context.Context, a *attempt) (*ledger.Entry, error) {
-			if err := a.prepare(ctx, r.space, ledger.Note{}); err != nil {
-				return nil, err
-			}
 			return a.step(ctx, s)
 		},
 	})
@@ -36,6 +33,9 @@ func (r *Run) Step(ctx context.Context, s *Step) error {
 
 // step runs a step's agent and ends the step.
 func (a *attempt) step(ctx context.Context, s *Step) (*ledger.Entry, error) {
+	if err := a.prepare(ctx); err != nil {
+		return nil, err
+	}
 	value, err := a.turn(ctx, s)
 	if err != nil {
 		return a.fail(ctx, err)
