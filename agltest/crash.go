@@ -140,10 +140,11 @@ func survey(h *Harness, job agl.Job, def agl.Definition) (*proof, error) {
 	if len(h.store.Documents(h.Label, "run.json")) == 0 {
 		return nil, fmt.Errorf("the run did not start: %w", err)
 	}
-	switch run := h.journal().Run; {
+	j := h.journal()
+	switch {
 	case errors.Is(err, ErrCrashed):
 		return nil, errors.New("a script crashes the process by itself")
-	case run.State == agl.StateInterrupted:
+	case j.Run.State == agl.StateInterrupted:
 		return nil, fmt.Errorf("the run did not end (%v)", err)
 	}
 	plan, failed := h.Plan(def)
@@ -157,14 +158,15 @@ func survey(h *Harness, job agl.Job, def agl.Definition) (*proof, error) {
 	first := h.lives[0]
 	h.mu.Unlock()
 	_, git := h.repo.(*gitRepository)
-	return &proof{job: job, def: def, points: first.passed(), want: h.outcome(err), git: git}, faithful(plan)
+	return &proof{job: job, def: def, points: first.passed(), want: h.outcome(j, err), git: git}, faithful(plan)
 }
 
-func (h *Harness) outcome(err error) outcome {
+// outcome says what a run came to whose journal is j, and which returned err.
+func (h *Harness) outcome(j agl.Journal, err error) outcome {
 	h.t.Helper()
-	j := h.journal()
-	o := outcome{Error: message(err), State: j.Run.State, Files: h.Files(), Records: map[string][]string{}}
-	for _, c := range h.Commits() {
+	head := h.head(j.Run)
+	o := outcome{Error: message(err), State: j.Run.State, Files: h.repo.files(h.t, head), Records: map[string][]string{}}
+	for _, c := range h.repo.log(h.t, j.Run.Base, head) {
 		o.Commits = append(o.Commits, fmt.Sprintf("%q %q", c.Message, c.Paths))
 	}
 	slices.Sort(o.Commits)
@@ -247,7 +249,8 @@ func (p *proof) crash(h *Harness, at point, d death) {
 		fail("there is no run after it was resumed: %v", err)
 		return
 	}
-	if diff := cmp.Diff(p.want, h.outcome(err)); diff != "" {
+	j := h.journal()
+	if diff := cmp.Diff(p.want, h.outcome(j, err)); diff != "" {
 		fail("the run does not end as it does undisturbed (-want +got):\n%s", diff)
 	}
 	plan, err := h.Plan(p.def)
@@ -257,7 +260,7 @@ func (p *proof) crash(h *Harness, at point, d death) {
 	if err != nil {
 		fail("what is recorded is not what the workflow asks for: %v", err)
 	}
-	if err := h.reachable(); err != nil {
+	if err := h.reachable(j); err != nil {
 		fail("%v", err)
 	}
 	for _, again := range h.boughtTwice(first, d) {
@@ -301,10 +304,9 @@ func (h *Harness) boughtTwice(first *life, d death) []string {
 
 // reachable reports whether the run's branch is where the records say, and has
 // every commit that one of them names.
-func (h *Harness) reachable() error {
+func (h *Harness) reachable(j agl.Journal) error {
 	h.t.Helper()
 	workspaces, _, history := h.repo.open(h.t)
-	j := h.journal()
 	at, err := workspaces.Branch(h.t.Context(), j.Run.Branch)
 	if err != nil || at != j.Run.Head {
 		return fmt.Errorf("the branch is at %.12q, the records say %.12q (%v)", at, j.Run.Head, err)
