@@ -41,23 +41,30 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runUntilKilled does what an engine does to a repository, from wherever an
-// earlier process was killed: root/record is its journal, "<old> <new>".
-func runUntilKilled(ctx context.Context, root string) error {
+// attachLocked opens the repository of root, and the worktrees of its run, under
+// the run's lock. That is free when the last git child of its holder has ended.
+func attachLocked(ctx context.Context, root string) (*git.Repo, ports.Worktrees, error) {
 	lock, err := os.OpenFile(filepath.Join(root, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil { // free when the last git child has ended
-		return err
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, nil, err
 	}
 	repo, err := git.Open(ctx, git.Options{
 		Repo: filepath.Join(root, "repo"), Trees: filepath.Join(root, "trees"), SalvageDir: filepath.Join(root, "salvage"),
 	})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	trees, err := repo.Attach(ctx, label, fileLock{lock})
+	return repo, trees, err
+}
+
+// runUntilKilled does what an engine does to a repository, from wherever an
+// earlier process was killed: root/record is its journal, "<old> <new>".
+func runUntilKilled(ctx context.Context, root string) error {
+	_, trees, err := attachLocked(ctx, root)
 	if err != nil {
 		return err
 	}

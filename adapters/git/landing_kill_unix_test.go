@@ -11,12 +11,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"example.com/agl/adapters/git"
 	"example.com/agl/ports"
 )
 
@@ -47,20 +45,7 @@ func (j *journal) write() error {
 // landUntilKilled lands a child as an engine does, from wherever an earlier
 // process was killed. A conflict in a.txt is resolved by what a person types.
 func landUntilKilled(ctx context.Context, root string) error {
-	lock, err := os.OpenFile(filepath.Join(root, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return err
-	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil { // free when the last git child has ended
-		return err
-	}
-	repo, err := git.Open(ctx, git.Options{
-		Repo: filepath.Join(root, "repo"), Trees: filepath.Join(root, "trees"), SalvageDir: filepath.Join(root, "salvage"),
-	})
-	if err != nil {
-		return err
-	}
-	trees, err := repo.Attach(ctx, label, fileLock{lock})
+	repo, trees, err := attachLocked(ctx, root)
 	if err != nil {
 		return err
 	}
