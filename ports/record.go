@@ -62,7 +62,9 @@ type Record struct {
 
 	Before string `json:"before"` // the namespace's head when it was called
 	Head   string `json:"head"`   // and after it
-	Called int    `json:"called"` // the highest Seq of the run when it was called
+	// Called is the highest Seq that it may depend on: of what the workflow had
+	// been given when it was called, and of what its branch stood on.
+	Called int `json:"called"`
 	// Retry is the Seq of the record that this one supersedes, and whose place it
 	// takes: of a failure, or of a landing that is made again; 0 if none.
 	Retry int `json:"retry"`

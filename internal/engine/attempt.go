@@ -37,7 +37,7 @@ func (x *execution) attempt(w *walk, s *namespace, v *verb) *attempt {
 		x: x, walk: w, space: s, at: s, base: head, verb: v, mark: rand.Text(),
 		record: &ports.Record{
 			Kind: v.kind, Namespace: s.name, Name: v.name, Key: v.key, Terms: v.terms,
-			Before: head, Head: head, Called: x.book.Last(), Retry: s.retry,
+			Before: head, Head: head, Called: w.called(s.name), Retry: s.retry,
 		},
 	}
 }

@@ -17,8 +17,8 @@ type closure struct {
 // fixed point:
 //
 //   - the later records of the same namespace;
-//   - in each ancestor, every ordered record that was called after one that
-//     goes was recorded: it may depend on it;
+//   - in each ancestor, every ordered record that was called when the workflow
+//     knew of one that goes, or on a branch with its commits;
 //   - landings into a parent after another one that goes, or after a step of
 //     the parent that goes: they stand on a head that is left. Only their place
 //     in the parent is: what follows them in their own namespace stays;

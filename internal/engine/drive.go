@@ -56,15 +56,46 @@ func (x *execution) tellUnlanded() {
 	}
 }
 
-// walkToEnd calls the workflow until it has ended: first dry, if it is
-// resumed, then with misses run, then again while a recorded failure that it
-// ended in is retried. The walk is nil if the run has not ended.
+// walkToEnd calls the workflow until it has ended. Where it asks in the middle
+// of a walk for something else than is recorded, which is to be bought again,
+// what worked meanwhile has ended and is recorded; what is not reached is given
+// up then, and the workflow called again, as a resume would. The walk is nil if
+// the run has not ended.
 func (x *execution) walkToEnd(ctx context.Context, resumed bool, opts ResumeOptions) (*walk, error) {
+	x.rebuying = opts.Rebuy
+	for {
+		w, err := x.walkOnce(ctx, resumed, opts)
+		var outdated *outdatedError
+		switch {
+		case !errors.As(err, &outdated):
+			return w, err
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		}
+		if err := x.gives(outdated.plan); err != nil {
+			return nil, err
+		}
+		if err := x.check(ctx); err != nil {
+			return nil, err
+		}
+		x.note("", "the workflow is called again: %s", outdated.plan.Divergence())
+		if err := x.recover(ctx); err != nil {
+			return nil, err
+		}
+		if err := x.supersede(ctx, ledger.WhyRebuy, []*ledger.Entry{outdated.from}); err != nil {
+			return nil, err
+		}
+		resumed, opts.Retry = true, false
+	}
+}
+
+// walkOnce calls the workflow first dry, if it is resumed, then with misses
+// run, then again while a recorded failure that it ended in is retried.
+func (x *execution) walkOnce(ctx context.Context, resumed bool, opts ResumeOptions) (*walk, error) {
 	retrying := map[int]bool{}
 	if !resumed {
 		return x.live(ctx, retrying)
 	}
-	x.rebuying = opts.Rebuy
 	var failed []*ledger.Entry
 	if opts.Retry {
 		failed = x.failures()
@@ -75,8 +106,8 @@ func (x *execution) walkToEnd(ctx context.Context, resumed bool, opts ResumeOpti
 		return nil, err
 	}
 	plan := w.plan(err)
-	if plan.Diverged() && !opts.Rebuy && !x.book.Rebuying() {
-		return nil, &ports.DivergedError{Plan: plan}
+	if err := x.gives(plan); err != nil {
+		return nil, err
 	}
 	if w.missed() || len(failed) > 0 {
 		// What is refused is refused before anything is given up.
@@ -108,6 +139,46 @@ func (x *execution) walkToEnd(ctx context.Context, resumed bool, opts ResumeOpti
 		w, err = x.live(ctx, retrying)
 	}
 	return w, err
+}
+
+// gives returns an error unless what a plan does not reach may be given up: that
+// was asked for, now or in the resume that this one goes on with, and none of it
+// is of this process. A workflow that does not ask for the same when it is
+// called again would buy for ever.
+func (x *execution) gives(plan ports.Plan) error {
+	for _, ns := range plan.Namespaces {
+		switch {
+		case !ns.Diverged():
+		case !x.rebuying && !x.book.Rebuying():
+			return &ports.DivergedError{Plan: plan}
+		case ns.Unreached[0].Seq > x.since:
+			return fmt.Errorf("the workflow asks for something else each time it is called (what varies belongs into run.Do): %w", &ports.DivergedError{Plan: plan})
+		}
+	}
+	return nil
+}
+
+// An outdatedError halts a walk whose workflow asks for something else than
+// what is recorded from one record on, which is to be given up. That waits until
+// no verb is in flight: their branches may move, and values that others were
+// given from what goes are not to be used.
+type outdatedError struct {
+	plan ports.Plan
+	from *ledger.Entry
+}
+
+func (e *outdatedError) Error() string {
+	return "the workflow is called again, for " + e.plan.Divergence()
+}
+
+// diverge halts a walk in which a namespace asks for something else than the
+// record from.
+func (w *walk) diverge(p ports.NamespacePlan, from *ledger.Entry) error {
+	plan := ports.Plan{Label: w.x.label, Namespaces: []ports.NamespacePlan{p}}
+	if err := w.x.gives(plan); err != nil {
+		return w.stop(err)
+	}
+	return w.stop(&outdatedError{plan, from})
 }
 
 func (x *execution) live(ctx context.Context, retrying map[int]bool) (*walk, error) {

@@ -86,7 +86,7 @@ func (f *fix) run(ctx context.Context, s *Step) error {
 		verb: &verb{kind: ports.KindFix, name: s.Role.Name, ordinal: f.ordinal, model: s.Role.Model, key: f.key},
 		record: &ports.Record{
 			Kind: ports.KindFix, Namespace: l.space.name, Name: s.Role.Name, Key: f.key, Terms: f.terms,
-			Model: s.Role.Model, Landing: l.record.Landing, Called: x.book.Last(), Started: x.engine.now(),
+			Model: s.Role.Model, Landing: l.record.Landing, Called: l.record.Called, Started: x.engine.now(),
 		},
 	}
 	ctx = ports.WithVerb(ctx, ports.Verb{

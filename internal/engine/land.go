@@ -288,7 +288,7 @@ func (l *landing) support(ctx context.Context, kind ports.RecordKind, key string
 	now := l.x.engine.now()
 	_, err = l.x.book.Append(context.WithoutCancel(ctx), &ports.Record{
 		Kind: kind, Namespace: l.space.name, Name: l.space.name, Key: key, Terms: terms, Value: doc, Head: head,
-		Landing: l.record.Landing, Called: l.x.book.Last(), Started: now, Ended: now,
+		Landing: l.record.Landing, Called: l.record.Called, Started: now, Ended: now,
 	})
 	return err
 }

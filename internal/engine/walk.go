@@ -29,6 +29,7 @@ type walk struct {
 	halt     error                    // what keeps any further verb from running
 	halting  chan struct{}            // closed when halt is set
 	over     bool                     // the function has returned
+	seen     int                      // the highest number of a record that the function may know of
 	retrying map[int]bool             // failures that are tried again: their place is free
 	given    *closure                 // records that are about to be given up; nil: none
 	pending  map[string]*ports.Record // in a plan: what a resume would record first, by namespace
@@ -142,15 +143,35 @@ func (w *walk) call(ctx context.Context) (err error) {
 }
 
 // stop keeps any further verb from running; the first cause is the walk's
-// error.
+// error, or the first that is more than that the workflow is called again.
 func (w *walk) stop(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.halt == nil {
+	var outdated *outdatedError
+	switch {
+	case w.halt == nil:
 		w.halt = err
 		close(w.halting)
+	case errors.As(w.halt, &outdated) && !errors.As(err, &outdated):
+		w.halt = err
 	}
 	return w.halt
+}
+
+// saw says that the function is about to know what a record says.
+func (w *walk) saw(e *ledger.Entry) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen = max(w.seen, e.Seq)
+}
+
+// called returns the highest number of a record that a verb which is called now
+// may depend on: what is recorded and was not asked for yet in this walk, it does
+// not know of, but its branch may stand on it.
+func (w *walk) called(namespace string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return max(w.seen, w.x.book.HeadBy(namespace))
 }
 
 func (w *walk) halted() error {
@@ -248,6 +269,7 @@ func (s *namespace) count(v *verb) int {
 // replay answers a verb from its record.
 func (w *walk) replay(ctx context.Context, s *namespace, e *ledger.Entry, v *verb) error {
 	s.pos++
+	w.saw(e)
 	if !w.dry {
 		w.x.publish(s.name, ports.Hit{Record: planRecord(e), Ordinal: v.ordinal, Failed: e.Failure != nil})
 	}
@@ -273,15 +295,7 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 	}
 	miss := w.miss(ctx, next, v)
 	if next != nil { // it asks for something else than what is recorded
-		plan := ports.Plan{Label: x.label, Namespaces: []ports.NamespacePlan{w.planOf(s, miss)}}
-		if !x.rebuying && !x.book.Rebuying() {
-			return w.stop(&ports.DivergedError{Plan: plan})
-		}
-		if err := x.rebuy(ctx, plan); err != nil {
-			return w.stop(err)
-		}
-		s.live = s.live[:s.pos]
-		s.retry = 0
+		return w.diverge(w.planOf(s, miss), next)
 	}
 	if ctx.Err() != nil {
 		return ended(ctx, v)
@@ -318,6 +332,7 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 	default:
 		return w.stop(err)
 	}
+	w.saw(e)
 	if s.pos < len(s.live) {
 		s.live[s.pos] = e // a landing that was made again
 	} else {

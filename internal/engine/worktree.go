@@ -36,6 +36,7 @@ func (r *Run) Worktree(ctx context.Context, name string) (*Run, error) {
 	}
 	switch {
 	case opened != nil:
+		w.saw(opened)
 		if !w.dry {
 			w.x.tellUngated()
 			w.x.publish(name, ports.Hit{Record: planRecord(opened)})
@@ -107,7 +108,7 @@ func (w *walk) open(ctx context.Context, s *namespace) error {
 		return w.stop(err)
 	}
 	if err := w.reopen(ctx, s); err != nil {
-		return w.stop(err)
+		return err
 	}
 	was, err := x.engine.set.Workspaces.Branch(ctx, s.branch)
 	if err != nil {
@@ -121,13 +122,14 @@ func (w *walk) open(ctx context.Context, s *namespace) error {
 	}
 	base := x.book.Head(s.parent.name)
 	now := x.engine.now()
-	_, err = x.book.Append(context.WithoutCancel(ctx), &ports.Record{
+	e, err := x.book.Append(context.WithoutCancel(ctx), &ports.Record{
 		Kind: ports.KindOpened, Namespace: s.name, Name: s.name, Parent: s.parent.name, Before: base, Head: base,
-		Terms: []ports.Term{}, Called: x.book.Last(), Started: now, Ended: now,
+		Terms: []ports.Term{}, Called: w.called(s.parent.name), Started: now, Ended: now,
 	})
 	if err != nil {
 		return w.stop(fmt.Errorf("record it: %w", err))
 	}
+	w.saw(e)
 	x.publish(s.name, ports.Opened{Parent: s.parent.name, Base: base})
 	if was != "" && was != base {
 		if err := x.move(ctx, []ports.Move{{Namespace: s.name, Branch: s.branch, Old: was, New: base}}); err != nil {
@@ -146,11 +148,14 @@ func (w *walk) reopen(ctx context.Context, s *namespace) error {
 	}
 	p := w.planOf(s, w.unopened(s))
 	p.Unreached, p.Cost = w.x.cost(w.x.standingOn([]*ledger.Entry{opened}).entries) // those of its own worktrees as well
-	if p.Diverged() && !w.x.rebuying && !w.x.book.Rebuying() {
-		return &ports.DivergedError{Plan: ports.Plan{Label: w.x.label, Namespaces: []ports.NamespacePlan{p}}}
+	if p.Diverged() {
+		return w.diverge(p, opened)
 	}
 	s.live, s.retry = nil, 0
-	return w.x.supersedeLocked(ctx, ledger.WhyRebuy, []*ledger.Entry{opened})
+	if err := w.x.supersedeLocked(ctx, ledger.WhyRebuy, []*ledger.Entry{opened}); err != nil {
+		return w.stop(err)
+	}
+	return nil
 }
 
 // track follows a namespace's branch through the records: at is where it was

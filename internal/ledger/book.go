@@ -21,8 +21,8 @@ type Book struct {
 	entries    []*Entry       // by Seq-1
 	texts      map[string]int // a term's digest → the Seq of the record that holds its text
 	superseded map[int]bool
-	again      map[int]bool      // of the superseded: landings that are made again in their place
-	heads      map[string]string // namespace → the commit that its live records leave its branch at; nil: to be found anew
+	again      map[int]bool        // of the superseded: landings that are made again in their place
+	heads      map[string]position // namespace → the commit that its live records leave its branch at; nil: to be found anew
 	spent      ports.Usage
 }
 
@@ -137,26 +137,39 @@ func (b *Book) hold(r *ports.Record, large bool) {
 	}
 }
 
+// A position is where a namespace's branch is by the live records, and the
+// number of the one that moved it there; 0 if none did.
+type position struct {
+	head string
+	seq  int
+}
+
 // moveHeads applies a live record to the heads.
 func (b *Book) moveHeads(e *Entry) {
 	switch {
 	case e.Kind == ports.KindOpened:
-		b.heads[e.Namespace] = e.Head
+		b.heads[e.Namespace] = position{e.Head, e.Seq}
 	case !e.Kind.Ordered():
 	case e.Moved():
-		b.heads[e.Namespace] = e.Head
+		b.heads[e.Namespace] = position{e.Head, e.Seq}
 	case e.Landing.Moved():
-		b.heads[e.Landing.Into] = e.Landing.After
+		b.heads[e.Landing.Into] = position{e.Landing.After, e.Seq}
 	}
 }
 
 // Head returns the commit that the live records of a namespace, and the live
 // landings into it, leave its branch at.
-func (b *Book) Head(namespace string) string {
+func (b *Book) Head(namespace string) string { return b.position(namespace).head }
+
+// HeadBy returns the number of the record that left the branch there; 0 if none
+// has moved it.
+func (b *Book) HeadBy(namespace string) int { return b.position(namespace).seq }
+
+func (b *Book) position(namespace string) position {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.heads == nil {
-		b.heads = map[string]string{ports.Base: b.Run.Base}
+		b.heads = map[string]position{ports.Base: {head: b.Run.Base}}
 		for _, e := range b.entries {
 			if !b.superseded[e.Seq] {
 				b.moveHeads(e)
