@@ -458,3 +458,26 @@ func TestANestedChildThatIsBoughtAgainTakesWhatStandsOnIt(t *testing.T) {
 		h.Replay(withNested("Two."))
 	})
 }
+
+// The agent leaves the markers at first; what it left is kept, and what it
+// leaves the next time is another snapshot for the same try.
+func TestALandingThatWasGivenUpAfterAnAgentHadTriedIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	overBoth(t, func(t *testing.T, h *agltest.Harness) {
+		builds(h, func(string) string { return "same.txt" })
+		agltest.Handle(h, editor, func(_ context.Context, turn *agltest.Turn) (patch, error) {
+			if turn.Attempt > 1 {
+				turn.WriteFile("same.txt", "both\n")
+			}
+			return patch{}, nil
+		})
+		wf := splitWith(1, agl.ResolveWith(editor, 1, agl.Abandon))
+		var conflict *agl.ConflictError
+		require.ErrorAs(t, h.Start(wf.With(chunks{[]string{"a", "b"}})), &conflict)
+		before := len(h.Agents())
+		require.NoError(t, h.Resume(wf))
+		require.Equal(t, []string{conflict.Child + " editor #1", "reader #1"}, h.Agents()[before:])
+		require.Equal(t, map[string]string{"same.txt": "both\n"}, h.Files())
+		h.Replay(wf)
+	})
+}

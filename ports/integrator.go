@@ -29,8 +29,10 @@ type Integrator interface {
 	// resolution: the paths that were in conflict, every tracked path, and every
 	// file that was added are staged. The result has Conflicts again where
 	// markers are left in paths that were in conflict (ConflictMarkers, noting
-	// the line), and where paths are unmerged that are not among those: these
-	// stay as they are. A line like a marker that one of the sides has is none.
+	// the line), where such a path is as Merge left it and still unmerged, for
+	// nobody has decided about it (with git, git add is a decision), and where
+	// paths are unmerged that are not among those: all these stay as they are. A
+	// line like a marker that one of the sides has is none.
 	// The files are not changed. Where spec's merge was committed in the
 	// checkout, as people and agents do who run git, that commit is salvaged, and
 	// the merge held again; else a checkout that does not hold it is Conflicted.

@@ -63,6 +63,9 @@ func (c *checkout) resolve(ctx context.Context, spec ports.MergeSpec, were []por
 	if err != nil {
 		return ports.Merge{}, err
 	}
+	if err := c.untouched(ctx, spec.Theirs, x, told, left); err != nil {
+		return ports.Merge{}, err
+	}
 	untold := slices.DeleteFunc(slices.Clone(x.unmerged), func(p string) bool { _, known := told[p]; return known })
 	if err := c.leave(ctx, spec.Theirs, untold, left); err != nil {
 		return ports.Merge{}, err
@@ -84,6 +87,66 @@ func (c *checkout) resolve(ctx context.Context, spec ports.MergeSpec, were []por
 	}
 	made.Tree, err = c.durableTree(ctx, spec.Head)
 	return made, err
+}
+
+// untouched adds to what is left the paths that nobody has decided about: they
+// are unmerged still, and their files are what merging wrote, without markers
+// that could say so. That is how binary files, and those that one side removed,
+// are in conflict: to take them as they are would be to land one side unasked.
+// Paths that git names in one conflict, as the names of a renamed file, are
+// decided together.
+func (c *checkout) untouched(ctx context.Context, theirs string, x *index, told, left map[string]ports.ConflictPath) error {
+	var open []string
+	for _, p := range x.unmerged {
+		_, known := told[p]
+		if _, marked := left[p]; known && !marked {
+			open = append(open, p)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	f, err := c.forecast(ctx, theirs)
+	if err != nil {
+		return err
+	}
+	merged, err := c.repo.listTree(ctx, f.tree)
+	if err != nil {
+		return err
+	}
+	same, err := c.asWritten(ctx, f.tree, merged, open)
+	if err != nil {
+		return err
+	}
+	decided := f.together(slices.DeleteFunc(slices.Clone(open), func(p string) bool { return slices.Contains(same, p) }))
+	for _, p := range same {
+		if decided[p] {
+			continue
+		}
+		note := "nobody has touched it: change it, remove it, or git add it as it is"
+		if was := told[p].Note; was != "" {
+			note = was + "; " + note
+		}
+		left[p] = ports.ConflictPath{Path: p, Kind: told[p].Kind, Note: note}
+	}
+	return nil
+}
+
+// together returns the paths given and those that are in one conflict with any
+// of them.
+func (f forecast) together(paths []string) map[string]bool {
+	all := map[string]bool{}
+	for _, p := range paths {
+		all[p] = true
+	}
+	for _, t := range f.told {
+		if strings.HasPrefix(t.kind, "CONFLICT ") && slices.ContainsFunc(t.paths, func(p string) bool { return all[p] }) {
+			for _, p := range t.paths {
+				all[p] = true
+			}
+		}
+	}
+	return all
 }
 
 // leave adds unmerged paths that are not being resolved to what is left.

@@ -409,3 +409,79 @@ func TestACommitOfALandingOutlivesAPrune(t *testing.T) {
 	require.Equal(t, "commit", l.git(l.dir, "cat-file", "-t", made.ID))
 	l.git(l.dir, "fsck", "--strict")
 }
+
+func TestAConflictThatNobodyHasDecidedAboutIsOneStill(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat(lines, 3)
+	for name, c := range map[string]struct {
+		base, ours, theirs map[string]string
+		left               string // of the untouched merge, by path
+		decide             func(l *landing)
+		lands              map[string]string // content, absent for none
+	}{
+		"a binary file, changed": {
+			map[string]string{"bin": "\x00"},
+			map[string]string{"bin": "\x00o"},
+			map[string]string{"bin": "\x00t"},
+			"bin",
+			func(l *landing) { l.write(l.path("bin"), "\x00b") },
+			map[string]string{"bin": "\x00b"},
+		},
+		"a binary file, added as it is": {
+			map[string]string{"bin": "\x00"},
+			map[string]string{"bin": "\x00o"},
+			map[string]string{"bin": "\x00t"},
+			"bin",
+			func(l *landing) { l.git(l.ws.Dir(), "add", "bin") },
+			map[string]string{"bin": "\x00o"},
+		},
+		"a file removed here, removed": {
+			map[string]string{"a": "0\n"},
+			map[string]string{"a": absent, "o": "o\n"},
+			map[string]string{"a": "1\n"},
+			"a",
+			func(l *landing) { require.NoError(t, os.Remove(l.path("a"))) },
+			map[string]string{"a": absent},
+		},
+		"a file removed there, added as it is": {
+			map[string]string{"a": "0\n", "b": "\n"},
+			map[string]string{"a": "1\n"},
+			map[string]string{"a": absent},
+			"a",
+			func(l *landing) { l.git(l.ws.Dir(), "add", "a") },
+			map[string]string{"a": "1\n"},
+		},
+		"a file renamed twice, of whose names one was removed": {
+			map[string]string{"a": long},
+			map[string]string{"a": absent, "b": long},
+			map[string]string{"a": absent, "c": long},
+			"a b c",
+			func(l *landing) { require.NoError(t, os.Remove(l.path("c"))) },
+			map[string]string{"a": absent, "b": long, "c": absent},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := meet(t, c.base, c.ours, c.theirs)
+			m := l.merge()
+			got := l.resolve(m.Conflicts)
+			var left []string
+			for _, p := range got.Conflicts {
+				left = append(left, p.Path)
+				require.Contains(t, p.Note, "nobody has touched it")
+			}
+			require.Equal(t, c.left, strings.Join(left, " "))
+			require.Empty(t, got.Tree)
+			l.held(ports.HoldPristine)
+			c.decide(l)
+			made, _ := l.land(l.resolve(m.Conflicts))
+			for path, want := range c.lands {
+				if want == absent {
+					require.Empty(t, l.git(l.dir, "ls-tree", made.ID, path))
+				} else {
+					require.Equal(t, strings.TrimSpace(want), l.git(l.dir, "show", made.ID+":"+path))
+				}
+			}
+		})
+	}
+}

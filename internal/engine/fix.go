@@ -155,7 +155,7 @@ func (x *execution) recordFix(ctx context.Context, ws ports.Workspace, spec port
 	if err != nil {
 		return err
 	}
-	if err := x.trees.Keep(ctx, "fix-"+r.Key[:16], snapshot); err != nil {
+	if err := x.trees.Keep(ctx, "fix-"+snapshot, snapshot); err != nil {
 		return err
 	}
 	r.Head = snapshot

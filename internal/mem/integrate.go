@@ -170,9 +170,13 @@ func (i integrator) Resolve(ctx context.Context, ws ports.Workspace, spec ports.
 	left := map[string]ports.ConflictPath{}
 	ours, theirs := i.repo.commits[spec.Head].tree, i.repo.commits[spec.Theirs].tree
 	for _, c := range were {
-		if line := marker(w.files[c.Path], w.hold.made[c.Path], ours[c.Path], theirs[c.Path]); line > 0 {
+		line := marker(w.files[c.Path], w.hold.made[c.Path], ours[c.Path], theirs[c.Path])
+		switch {
+		case line > 0:
 			left[c.Path] = ports.ConflictPath{Path: c.Path, Kind: ports.ConflictMarkers, Note: fmt.Sprintf("line %d", line)}
-		} else {
+		case w.hold.unmerged[c.Path] && w.hold.made.has(c.Path, w.files[c.Path]):
+			left[c.Path] = ports.ConflictPath{Path: c.Path, Kind: c.Kind, Note: "nobody has touched it"}
+		default:
 			delete(w.hold.unmerged, c.Path)
 		}
 	}

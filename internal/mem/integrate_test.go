@@ -68,14 +68,21 @@ func TestAFileInConflictHasBothSidesBetweenMarkers(t *testing.T) {
 
 	again, err := l.in.Resolve(t.Context(), l.ours.ws, l.spec, m.Conflicts)
 	require.NoError(t, err)
-	require.Equal(t, []ports.ConflictPath{{Path: "a", Kind: ports.ConflictMarkers, Note: "line 1"}}, again.Conflicts)
+	const untouched = "nobody has touched it"
+	require.Equal(t, []ports.ConflictPath{
+		{Path: "a", Kind: ports.ConflictMarkers, Note: "line 1"},
+		{Path: "bin", Kind: ports.ConflictContent, Note: untouched},
+		{Path: "gone", Kind: ports.ConflictDeleteModify, Note: untouched},
+	}, again.Conflicts)
 	require.NoError(t, l.ours.ws.WriteFile(t.Context(), "a", []byte("both\n> =======\n")))
+	require.NoError(t, l.ours.ws.WriteFile(t.Context(), "bin", []byte("\x00b")))
+	require.NoError(t, l.ours.ws.Remove(t.Context(), "gone"))
 	again, err = l.in.Resolve(t.Context(), l.ours.ws, l.spec, m.Conflicts)
 	require.NoError(t, err)
 	require.Empty(t, again.Conflicts)
 	made, err := l.in.Commit(t.Context(), l.spec, again.Tree, ports.CommitSpec{Message: again.Message, Identity: "A <a@example.com>", Date: time.Unix(1e9, 0)})
 	require.NoError(t, err)
-	require.Equal(t, map[string]string{"a": "both\n> =======\n", "bin": "\x00o", "gone": "1\n", "n": "n\n"}, repo.Files(made.ID))
+	require.Equal(t, map[string]string{"a": "both\n> =======\n", "bin": "\x00b", "n": "n\n"}, repo.Files(made.ID))
 }
 
 func TestAMergeThatMemoryCannotTellHoldsNothing(t *testing.T) {

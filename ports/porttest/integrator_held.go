@@ -41,7 +41,7 @@ var heldRules = []rule[*landsite]{{
 			"a file in conflict was changed":  func(l *landing) { l.write(c, l.ws, "a.txt", "edited\n") },
 			"a file in conflict was removed":  func(l *landing) { l.remove(c, l.ws, "dir/b.txt") },
 			"the resolution was taken":        func(l *landing) { l.answer(c) },
-			"what is there was taken as such": func(l *landing) { l.resolve(c, clashes) },
+			"what is there was taken as such": func(l *landing) { l.write(c, l.ws, "a.txt", "edited\n"); l.resolve(c, clashes) },
 		} {
 			l := s.again(c)
 			l.merge(c)

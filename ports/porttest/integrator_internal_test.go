@@ -330,10 +330,25 @@ func TestBrokenResolutionsAreFound(t *testing.T) {
 			m, err := b.Integrator.Resolve(ctx, ws, spec, were)
 			return m, errors.Join(err, write(ws, files, "added by hand"))
 		})},
-		{fault: "a removed file is not resolved", rule: "a file in conflict may be removed or left", fresh: resolve(func(b *brokenIntegrator, ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, were []ports.ConflictPath) (ports.Merge, error) {
+		{fault: "a removed file is not resolved", rule: "a file in conflict may be removed", fresh: resolve(func(b *brokenIntegrator, ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, were []ports.ConflictPath) (ports.Merge, error) {
 			files := b.files(ws)
 			were = slices.DeleteFunc(slices.Clone(were), func(p ports.ConflictPath) bool { _, there := files[p.Path]; return !there })
 			return b.Integrator.Resolve(ctx, ws, spec, were)
+		})},
+		{fault: "takes what has no markers", rule: "what nobody has touched is a conflict still", fresh: resolve(func(b *brokenIntegrator, ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, were []ports.ConflictPath) (ports.Merge, error) {
+			files := b.files(ws)
+			for _, p := range were {
+				memory(ws).WriteFile(context.Background(), p.Path, []byte("decided\n"))
+			}
+			if m, err := b.Integrator.Resolve(ctx, ws, spec, were); err != nil || m.Tree == "" {
+				return m, err
+			}
+			for _, p := range were {
+				if err := write(ws, files, p.Path); err != nil {
+					return ports.Merge{}, err
+				}
+			}
+			return b.Integrator.Resolve(ctx, ws, spec, nil)
 		})},
 		{fault: "takes markers", rule: "markers that are left are conflicts", fresh: resolve(func(b *brokenIntegrator, ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, were []ports.ConflictPath) (ports.Merge, error) {
 			files := b.files(ws)

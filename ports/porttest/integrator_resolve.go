@@ -21,16 +21,31 @@ var resolveRules = []rule[*landsite]{{
 		l.holds(c, s.open(c, "third", made), resolvedFiles)
 	},
 }, {
-	"a file in conflict may be removed or left",
-	"A conflict is resolved by removing its file, and by leaving one without markers as it is.",
+	"a file in conflict may be removed",
+	"A conflict is resolved by removing its file.",
 	func(c *check, s *landsite) {
 		l := s.clash(c)
 		l.merge(c)
-		l.remove(c, l.ws, "a.txt", "new.txt")
+		l.remove(c, l.ws, "a.txt", "new.txt", "dir/b.txt")
 		m := l.resolve(c, clashes)
 		same(c, kinds(m.Conflicts), nil, "the conflicts")
 		l.holds(c, s.open(c, "third", l.land(c, m)),
-			without(with(firstFiles, "dir/b.txt", "two\nfour\n", "ours.txt", "of ours\n", "theirs.txt", "of theirs\n"), "a.txt"))
+			without(with(firstFiles, "ours.txt", "of ours\n", "theirs.txt", "of theirs\n"), "a.txt", "dir/b.txt"))
+	},
+}, {
+	"what nobody has touched is a conflict still",
+	"The result has Conflicts again where a path is as Merge left it, also where that has no markers: nobody has decided about it.",
+	func(c *check, s *landsite) {
+		l := s.diverge(c, []string{"dir/sub/c.bin", "\x00ours", "dir/b.txt", gone}, []string{"dir/sub/c.bin", "\x00theirs", "dir/b.txt", "theirs\n"})
+		were := l.merge(c).Conflicts
+		same(c, kinds(l.resolve(c, were).Conflicts), kinds(were), "the conflicts of an untouched merge")
+		l.held(c, ports.HoldPristine, "taken untouched")
+		l.write(c, l.ws, "dir/sub/c.bin", "\x00both")
+		same(c, paths(l.resolve(c, were).Conflicts), []string{"dir/b.txt"}, "the conflicts when one was decided about")
+		l.write(c, l.ws, "dir/b.txt", "both\n")
+		m := l.resolve(c, were)
+		same(c, kinds(m.Conflicts), nil, "the conflicts when both were")
+		l.holds(c, s.open(c, "third", l.land(c, m)), with(firstFiles, "dir/sub/c.bin", "\x00both", "dir/b.txt", "both\n"))
 	},
 }, {
 	"markers that are left are conflicts",
@@ -39,7 +54,7 @@ var resolveRules = []rule[*landsite]{{
 		l := s.clash(c)
 		l.merge(c)
 		text := "first\n" + readAll(c, l.ws.Tree())["a.txt"]
-		l.write(c, l.ws, "a.txt", text, "new.txt", "resolved\n", "added by hand", "x")
+		l.write(c, l.ws, "a.txt", text, "new.txt", "resolved\n", "dir/b.txt", "resolved\n", "added by hand", "x")
 		for _, left := range []string{text, text[:strings.Index(text, "=======")], text[strings.Index(text, "=======\n"):]} {
 			l.write(c, l.ws, "a.txt", left)
 			files := readAll(c, l.ws.Tree())
@@ -58,7 +73,7 @@ var resolveRules = []rule[*landsite]{{
 		m := l.resolve(c, clashes)
 		same(c, kinds(m.Conflicts), nil, "the conflicts")
 		l.holds(c, s.open(c, "third", l.land(c, m)),
-			with(firstFiles, "a.txt", "at last\n", "new.txt", "resolved\n", "added by hand", "x", "dir/b.txt", "two\nfour\n", "ours.txt", "of ours\n", "theirs.txt", "of theirs\n"))
+			with(firstFiles, "a.txt", "at last\n", "new.txt", "resolved\n", "added by hand", "x", "dir/b.txt", "resolved\n", "ours.txt", "of ours\n", "theirs.txt", "of theirs\n"))
 	},
 }, {
 	"what only looks like a marker is none",
@@ -77,7 +92,7 @@ var resolveRules = []rule[*landsite]{{
 	func(c *check, s *landsite) {
 		l := s.clash(c)
 		l.merge(c)
-		l.write(c, l.ws, "a.txt", "resolved\n", "new.txt", "resolved\n")
+		l.write(c, l.ws, "a.txt", "resolved\n", "new.txt", "resolved\n", "dir/b.txt", "resolved\n")
 		m := l.resolve(c, clashes[:1])
 		same(c, paths(m.Conflicts), paths(clashes[1:]), "the conflicts")
 		same(c, m.Tree, "", "the tree")
