@@ -112,6 +112,21 @@ func (e *Engine) Status(ctx context.Context, label string) (Status, error) {
 	return e.engine.Status(ctx, label)
 }
 
+// Questions returns the questions of a run that wait for an answer, in the order
+// in which they were asked, and answers that were given and not taken.
+func (e *Engine) Questions(ctx context.Context, label string) ([]OpenQuestion, error) {
+	return e.engine.Questions(ctx, label)
+}
+
+// Answer answers a question of a run by its id: value is one of its options, or,
+// where it takes one, a text. It may be called by another process than the one
+// that runs the run, which takes the answer within a second, and else does when
+// the run is resumed. A value that is no answer is Invalid, a question that is
+// not open NotFound. Until it is taken, another answer replaces it.
+func (e *Engine) Answer(ctx context.Context, label, id, value string) error {
+	return e.engine.Answer(ctx, label, id, value)
+}
+
 // Salvaged lists what was salvaged in a run, cleared or not, in order of
 // number.
 func (e *Engine) Salvaged(ctx context.Context, label string) ([]Salvage, error) {

@@ -43,6 +43,8 @@ type (
 	RejectedError = ports.RejectedError
 	// A CorruptError says that a record cannot be read, naming its file.
 	CorruptError = ports.CorruptError
+	// An UnansweredError says that a run waits for a person, and nobody is there.
+	UnansweredError = ports.UnansweredError
 )
 
 // Stopf returns the error by which a workflow ends itself deliberately, short

@@ -50,6 +50,24 @@ type (
 	ConflictPath = ports.ConflictPath
 	// A Landing is what a landing did to its parent.
 	Landing = ports.Landing
+	// A LandingState says whether what a worktree has made is in its parent.
+	LandingState = ports.LandingState
+	// An OpenQuestion is one that waits for an answer.
+	OpenQuestion = ports.OpenQuestion
+)
+
+// What a view shows.
+type (
+	// A Screen is what is shown of a run.
+	Screen = ports.Screen
+	// A Block is a part of a Screen: a Paragraph, a Table or a Progress.
+	Block = ports.Block
+	// A Paragraph is text, of one or more lines.
+	Paragraph = ports.Paragraph
+	// A Table is rows of cells.
+	Table = ports.Table
+	// A Progress is how much of something is done.
+	Progress = ports.Progress
 )
 
 // The states of a run.
@@ -84,7 +102,7 @@ type (
 	Missed      = ports.Missed      // a verb is not recorded and is about to run
 	Began       = ports.Began       // a verb runs
 	Activity    = ports.Activity    // what an agent does
-	Text        = ports.Text        // what an agent writes
+	Said        = ports.Text        // what an agent writes
 	UsageSeen   = ports.UsageSeen   // what a step has used so far
 	Ended       = ports.Ended       // a verb was recorded
 	Gated       = ports.Gated       // what the build gate found
@@ -92,5 +110,7 @@ type (
 	Opened      = ports.Opened      // a worktree was opened
 	Waits       = ports.Waits       // a verb waits for another namespace's
 	Met         = ports.Met         // a landing met a conflict, or a red build
+	Asked       = ports.Asked       // a verb waits for a person's answer
+	Answered    = ports.Answered    // it was answered, or taken back
 	Noted       = ports.Noted       // something a person should know
 )

@@ -48,6 +48,8 @@ func NewTool[In, Out any](name, doc string, handler func(ctx context.Context, w 
 	switch {
 	case name == engine.ReportTool:
 		panic(fmt.Sprintf("agl: tool %q: the name is that of the tool that takes reports", name))
+	case name == engine.AskTool:
+		panic(fmt.Sprintf("agl: tool %q: the name is that of AskTool", name))
 	case strings.TrimSpace(doc) == "":
 		panic(fmt.Sprintf("agl: tool %s: its doc is blank, and it is all that an agent knows of it", name))
 	case handler == nil:

@@ -48,7 +48,7 @@ func TestAnAnswerBelongsToItsQuestion(t *testing.T) {
 	type question struct {
 		Text string `json:"text"`
 	}
-	ask := agl.NewTool("ask", "Asks a person.", func(_ context.Context, _ agl.World, q question) (string, error) {
+	ask := agl.NewTool("question", "Asks a person.", func(_ context.Context, _ agl.World, q question) (string, error) {
 		return answer(q.Text), nil
 	})
 	curious := reader.With(ask)
@@ -68,7 +68,7 @@ func TestAnAnswerBelongsToItsQuestion(t *testing.T) {
 		})
 	h := agltest.New(t)
 	agltest.Handle(h, curious, func(_ context.Context, turn *agltest.Turn) (findings, error) {
-		told := turn.Call("ask", question{fmt.Sprint("mine? ", turn.N)}).Text
+		told := turn.Call("question", question{fmt.Sprint("mine? ", turn.N)}).Text
 		if turn.N == 2 && turn.Attempt == 1 {
 			turn.Crash()
 		}

@@ -143,7 +143,7 @@ func TestWhatATurnTellsIsAnEvent(t *testing.T) {
 	var told []string
 	for _, e := range h.Events() {
 		switch e.What.(type) {
-		case agl.Activity, agl.Text, agl.UsageSeen:
+		case agl.Activity, agl.Said, agl.UsageSeen:
 			told = append(told, fmt.Sprintf("%s %v", e.Namespace, e.What))
 		}
 	}

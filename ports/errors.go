@@ -199,3 +199,32 @@ func Leaves(err error) []error {
 	}
 	return []error{err}
 }
+
+// An UnansweredError says that a run waits for answers, and nobody is there to
+// give them: nothing else is left to do. Its Kind is Unavailable. The questions
+// stay open; give answers (Engine.Answer), and resume.
+type UnansweredError struct {
+	Label     string
+	Questions []Question // the most urgent first
+}
+
+func (e *UnansweredError) Error() string {
+	if len(e.Questions) == 0 {
+		return fmt.Sprintf("run %s waits for a person, and nobody is there", e.Label)
+	}
+	q := e.Questions[0]
+	who := q.Namespace
+	if q.From != "" {
+		who += ", " + q.From
+	}
+	more := ""
+	if n := len(e.Questions) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more)", n)
+	}
+	return fmt.Sprintf("nobody is there to answer question %s (%s): %s%s; answer it (agl answer %s %s ...), then resume the run",
+		q.ID, who, Clip(Printable(q.Text), 200), more, e.Label, q.ID)
+}
+
+// Is reports whether target is Unavailable.
+func (e *UnansweredError) Is(target error) bool { return target == Unavailable }
+func (e *UnansweredError) kind() Kind           { return Unavailable }

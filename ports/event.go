@@ -12,8 +12,8 @@ type Event struct {
 }
 
 // A Happening is what an Event tells. The set is closed: Began, Activity,
-// Text, UsageSeen, Hit, Missed, Ended, Gated, Opened, Waits, Met, WasSalvaged,
-// Noted, RunBegan and RunEnded.
+// Text, UsageSeen, Hit, Missed, Ended, Gated, Opened, Waits, Met, Asked,
+// Answered, WasSalvaged, Noted, RunBegan and RunEnded.
 type Happening interface{ happening() }
 
 type (
@@ -69,6 +69,14 @@ type (
 		Paths   []ConflictPath
 		Verdict *Verdict // nil: the gate did not run
 	}
+	// Asked tells that a verb waits for a person's answer.
+	Asked struct{ Question Question }
+	// Answered tells that it does not any more.
+	Answered struct {
+		Question Question
+		Answer   string // "" where the question was taken back
+		By       AnsweredBy
+	}
 	// Noted is something a person should know.
 	Noted struct{ Text string }
 )
@@ -87,4 +95,18 @@ func (WasSalvaged) happening() {}
 func (Opened) happening()      {}
 func (Waits) happening()       {}
 func (Met) happening()         {}
+func (Asked) happening()       {}
+func (Answered) happening()    {}
 func (Noted) happening()       {}
+
+// AnsweredBy says where an answer came from.
+type AnsweredBy string
+
+// Where answers come from.
+const (
+	AnsweredHere      AnsweredBy = "here"       // the terminal
+	AnsweredElsewhere AnsweredBy = "elsewhere"  // Engine.Answer, by this process or another
+	AnsweredBefore    AnsweredBy = "before"     // an earlier attempt of the same step was answered
+	AnsweredDefault   AnsweredBy = "unattended" // its value for when nobody is there
+	NotAnswered       AnsweredBy = ""           // it was taken back
+)

@@ -64,8 +64,12 @@ const (
 type Status struct {
 	Run        RunInfo
 	Namespaces []NamespaceStatus
-	Usage      Usage // bought in this run so far
+	Usage      Usage    // bought in this run so far
+	Notes      []string // the last that a person should know, oldest first; at most StatusNotes
 }
+
+// StatusNotes is how many notes a Status has at most.
+const StatusNotes = 5
 
 // A NamespaceStatus is what one namespace is doing.
 type NamespaceStatus struct {
@@ -74,9 +78,33 @@ type NamespaceStatus struct {
 	Verb      RecordKind // what runs now; "" when nothing does
 	Name      string     // the role or the call
 	Ordinal   int
-	Activity  string // its last activity
-	Waiting   string // the namespace whose verb it waits for; "" while it does not wait
+	Activity  string     // its last activity
+	Waiting   string     // the namespace whose verb it waits for; "" while it does not wait
+	Asking    []Question // that a person is to answer before it goes on; an agent may ask several
 	Since     time.Time
 	Records   int // how many it has
 	Usage     Usage
+	Verdict   *Verdict     // what the gate found last, of its tree or of what it wants to land; nil: nothing
+	Landing   LandingState // of what it has made so far
+}
+
+// A LandingState says whether what a worktree has made is in its parent.
+type LandingState string
+
+// The states of landings.
+const (
+	LandingNone     LandingState = ""           // it has not asked for that, or has made something since
+	LandingUnderWay LandingState = "landing"    // it waits for that, or is at it
+	LandingConflict LandingState = "conflict"   // at it, and a conflict or a red gate is being resolved
+	LandingDone     LandingState = "landed"     // it is
+	LandingFailed   LandingState = "not landed" // its landing has failed
+)
+
+// An OpenQuestion is one that waits for an answer, or an answer that waits for
+// its question.
+type OpenQuestion struct {
+	Question Question  // of an unused answer, its ID alone
+	Asked    time.Time // or, of an unused answer, when it was given
+	Answer   string    // given by Engine.Answer and not taken yet; "" if none is
+	Unused   bool      // nothing asks for the answer, or not yet
 }

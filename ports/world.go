@@ -104,14 +104,14 @@ type Reaper interface {
 	Reap(ctx context.Context, entry string) ([]string, error)
 }
 
-// A Set is every port, implemented. Terminal (people) joins it with its
-// feature.
+// A Set is every port, implemented.
 type Set struct {
 	Store      Store
 	Workspaces Workspaces
 	Integrator Integrator
 	History    History
 	Verifier   Verifier
+	Terminal   Terminal // may be nil: nobody is there
 	Clock      Clock
 	Reaper     Reaper           // may be nil: nothing is left behind
 	Agents     map[string]Agent // by provider; AnyProvider stands in for all that have none

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"example.com/agl/internal/ledger"
 	"example.com/agl/ports"
@@ -26,6 +27,13 @@ type attempt struct {
 	record *ports.Record // as it will be recorded, without a value
 
 	committer string // "Name <email>", if it may end in a commit
+	since     int    // what was answered to its agent before this record was to another
+
+	mu         sync.Mutex
+	asked      map[string]int // what its agent has asked so far, and how often
+	waiting    int            // questions that wait for an answer
+	halt       error          // why its turn was ended; nil if it was not
+	cancelTurn context.CancelFunc
 }
 
 func (x *execution) attempt(w *walk, s *namespace, v *verb) *attempt {
@@ -33,8 +41,12 @@ func (x *execution) attempt(w *walk, s *namespace, v *verb) *attempt {
 	if again := x.book.Entry(s.retry); again != nil && again.Landing != nil && again.Failure == nil {
 		head = again.Landing.Child // it is made again where it was, whatever came after it
 	}
+	since := 0
+	if s.pos > 0 {
+		since = s.live[s.pos-1].Seq
+	}
 	return &attempt{
-		x: x, walk: w, space: s, at: s, base: head, verb: v, mark: rand.Text(),
+		x: x, walk: w, space: s, at: s, base: head, verb: v, mark: rand.Text(), since: since,
 		record: &ports.Record{
 			Kind: v.kind, Namespace: s.name, Name: v.name, Key: v.key, Terms: v.terms,
 			Before: head, Head: head, Called: w.called(s.name), Retry: s.retry,

@@ -23,7 +23,7 @@ type Conflict struct {
 	landing *landing
 
 	mu      sync.Mutex
-	busy    bool // a Step of it is in flight
+	busy    bool // a Step or Ask of it is in flight
 	settled bool // its resolver has returned
 }
 
@@ -68,37 +68,37 @@ func (c *Conflict) Summary() string {
 	return ports.Clip(ports.Printable(fmt.Sprintf("%s: conflicts in %s%s", c.Child, strings.Join(words, ", "), more)), 400)
 }
 
-// settle ends the conflict: its methods are Invalid from here on. A Step that
-// its resolver left running is cancelled, and waited for.
+// settle ends the conflict: its methods are Invalid from here on. What its
+// resolver left running is cancelled, and waited for.
 func (c *Conflict) settle(cancel context.CancelFunc) {
 	c.mu.Lock()
 	c.settled = true
 	c.mu.Unlock()
 	cancel()
-	c.landing.steps.Wait()
+	c.landing.inFlight.Wait()
 }
 
-// begin says whether a Step may be taken now, and which it is.
-func (c *Conflict) begin() (n int, err error) {
+// enter says whether a Step or Ask may be taken now, and which it is.
+func (c *Conflict) enter(op string) (n int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.settled:
-		return 0, ports.Invalid.Errorf("step in a conflict", "the conflict of %s is settled; a Conflict lives while its resolver runs", c.Child)
+		return 0, ports.Invalid.Errorf(op, "the conflict of %s is settled; a Conflict lives while its resolver runs", c.Child)
 	case c.busy:
-		return 0, ports.Invalid.Errorf("step in a conflict", "another step is in flight in the conflict of %s", c.Child)
+		return 0, ports.Invalid.Errorf(op, "another Step or Ask is in flight in the conflict of %s", c.Child)
 	}
 	c.busy = true
-	c.landing.fixes++
-	c.landing.steps.Add(1)
-	return c.landing.fixes, nil
+	c.landing.taken++
+	c.landing.inFlight.Add(1)
+	return c.landing.taken, nil
 }
 
-func (c *Conflict) end() {
+func (c *Conflict) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy = false
-	c.landing.steps.Done()
+	c.landing.inFlight.Done()
 }
 
 // resolve asks the resolver about a conflict. Whatever it does, the conflict is

@@ -16,6 +16,7 @@ import (
 func (x *execution) run(ctx context.Context, resumed bool, opts ResumeOptions) (err error) {
 	x.publish("", ports.RunBegan{Info: x.engine.info(ctx, x.book), Resumed: resumed})
 	defer func() { x.publish("", ports.RunEnded{Err: err}) }()
+	defer x.show()()
 	if resumed {
 		if err := x.recover(ctx); err != nil {
 			return fmt.Errorf("resume %s: %w", x.label, err)
@@ -30,6 +31,9 @@ func (x *execution) run(ctx context.Context, resumed bool, opts ResumeOptions) (
 		x.note("", "recorded results that the workflow did not ask for: %d", n)
 	}
 	x.tellUnlanded()
+	if failed := x.closeQuestions(context.WithoutCancel(ctx)); failed != nil {
+		return errors.Join(err, failed)
+	}
 	if failed := x.recordEnd(context.WithoutCancel(ctx), err, w.unreached()); failed != nil {
 		return errors.Join(err, failed)
 	}

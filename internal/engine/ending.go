@@ -149,7 +149,8 @@ func list(paths []string) string {
 // fail ends an attempt that has no value. A cancelled one is not recorded;
 // else the failure is. Either way the checkout is salvaged and put back.
 func (a *attempt) fail(ctx context.Context, cause error) (*ledger.Entry, error) {
-	stopping := errors.Is(ctx.Err(), context.Canceled)
+	halt := a.interrupted()
+	stopping := halt != nil || errors.Is(ctx.Err(), context.Canceled)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		cause = late(cause)
 	}
@@ -171,6 +172,9 @@ func (a *attempt) fail(ctx context.Context, cause error) (*ledger.Entry, error) 
 	}
 	if err := a.x.book.DropNote(ctx, a.space.name); err != nil {
 		return nil, errors.Join(context.Canceled, err)
+	}
+	if halt != nil {
+		return nil, halt
 	}
 	return nil, fmt.Errorf("%s: %w", a.verb.op(), context.Canceled)
 }

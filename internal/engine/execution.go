@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"example.com/agl/internal/ledger"
@@ -24,11 +25,13 @@ type execution struct {
 	lock     ports.Lock
 	book     *ledger.Book
 	trees    ports.Worktrees
-	budget   int64     // tokens; 0: none
-	rebuying bool      // a divergence gives up what is not reached
-	since    int       // the last record when this process began to walk
-	quiet    bool      // nothing is published: a plan
-	ungated  sync.Once // tells that the project has no build command
+	budget   int64                // tokens; 0: none
+	rebuying bool                 // a divergence gives up what is not reached
+	since    int                  // the last record when this process began to walk
+	quiet    bool                 // nothing is published: a plan
+	ungated  sync.Once            // tells that the project has no build command
+	left     atomic.Bool          // whoever sat at the terminal has gone
+	view     atomic.Pointer[View] // what the workflow shows of itself
 
 	structure sync.Mutex // held while worktrees are opened and records given up
 

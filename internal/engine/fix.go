@@ -18,11 +18,11 @@ import (
 func (c *Conflict) Step(ctx context.Context, s *Step) error {
 	l := c.landing
 	op := "step " + s.Role.Name + " in " + l.verb.op()
-	n, err := c.begin()
+	n, err := c.enter("step in a conflict")
 	if err != nil {
 		return err
 	}
-	defer c.end()
+	defer c.leave()
 	if err := l.x.job.resolve(s); err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
@@ -83,7 +83,8 @@ func (f *fix) run(ctx context.Context, s *Step) error {
 	}
 	a := &attempt{
 		x: x, walk: l.walk, space: l.space, at: l.parent, base: l.spec.Head, ws: l.ws, guard: l.guard, mark: rand.Text(), committer: l.committer,
-		verb: &verb{kind: ports.KindFix, name: s.Role.Name, ordinal: f.ordinal, model: s.Role.Model, key: f.key},
+		since: l.since,
+		verb:  &verb{kind: ports.KindFix, name: s.Role.Name, ordinal: f.ordinal, model: s.Role.Model, key: f.key},
 		record: &ports.Record{
 			Kind: ports.KindFix, Namespace: l.space.name, Name: s.Role.Name, Key: f.key, Terms: f.terms,
 			Model: s.Role.Model, Landing: l.record.Landing, Called: l.record.Called, Started: x.engine.now(),
@@ -94,7 +95,7 @@ func (f *fix) run(ctx context.Context, s *Step) error {
 		Within: fmt.Sprintf("landing #%d", l.verb.ordinal),
 	})
 	value, failure := a.turn(ctx, s)
-	cancelled := failure != nil && errors.Is(ctx.Err(), context.Canceled)
+	cancelled := failure != nil && (errors.Is(ctx.Err(), context.Canceled) || a.interrupted() != nil)
 	ctx = context.WithoutCancel(ctx)
 	if err := a.reap(ctx); err != nil {
 		return l.walk.stop(errors.Join(failure, err))

@@ -43,6 +43,8 @@ type Tool struct {
 	Schema *schema.Schema
 	// Call runs the tool's handler. Its error is what the model reads.
 	Call func(ctx context.Context, w ports.World, args json.RawMessage) (string, error)
+	// Ask reads what a person is to be asked, of AskTool instead of Call.
+	Ask func(args json.RawMessage) (AgentQuestion, error)
 }
 
 // An Input is a named value that a step's agent is given, or that a call

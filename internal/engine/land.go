@@ -42,8 +42,8 @@ type landing struct {
 	spec     ports.MergeSpec
 	since    int // the namespace's last landing, made or failed: what supports this one is later
 	note     ledger.Note
-	steps    sync.WaitGroup // those of a conflict that are in flight
-	fixes    int            // Steps taken in its conflicts
+	inFlight sync.WaitGroup // Steps and Asks of a conflict
+	taken    int            // how many of them so far
 	restored int            // the record of what a person had made of the conflict at hand; 0 if none
 }
 

@@ -68,6 +68,8 @@ func (l *lease) take(ctx context.Context, w *walk, who string) error {
 		l.granted(w, who)
 	default:
 		l.waits(w, who)
+		w.still.Add(1)
+		defer w.still.Add(-1)
 		select {
 		case l.slot <- struct{}{}:
 			l.granted(w, who)

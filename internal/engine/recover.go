@@ -17,6 +17,9 @@ func (x *execution) recover(ctx context.Context) error {
 	if err := x.reap(ctx, "", ports.EnvRun+"="+x.book.Run.Nonce); err != nil {
 		return err
 	}
+	if err := x.dropTaken(ctx); err != nil {
+		return err
+	}
 	ended := x.book.End() != nil // nothing was recorded since: whatever ran was concluded then
 	namespaces := x.book.Namespaces()
 	fixing := map[string]bool{}            // namespaces in whose checkout an agent was interrupted that resolved a conflict

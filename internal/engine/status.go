@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -48,13 +49,37 @@ func fromRecords(s *ports.Status, book *ledger.Book) {
 	}
 }
 
+// landingAfter says how a namespace's landing stands after a record of it.
+func landingAfter(was ports.LandingState, r *ports.Record) ports.LandingState {
+	switch {
+	case r.Kind == ports.KindLanding && r.Failure != nil:
+		return ports.LandingFailed
+	case r.Kind == ports.KindLanding:
+		return ports.LandingDone
+	case r.Moved():
+		return ports.LandingNone
+	}
+	return was
+}
+
+// noted returns notes with one more, and without the oldest of too many.
+func noted(notes []string, namespace, text string) []string {
+	if namespace != "" && namespace != ports.Base {
+		text = namespace + ": " + text
+	}
+	notes = append(slices.Clone(notes), ports.Clip(ports.Printable(text), 400))
+	return notes[max(0, len(notes)-ports.StatusNotes):]
+}
+
 // countRecords fills in how many live records each namespace has.
 func countRecords(s *ports.Status, book *ledger.Book) {
 	for i := range s.Namespaces {
-		s.Namespaces[i].Records = 0
+		s.Namespaces[i].Records, s.Namespaces[i].Landing = 0, ports.LandingNone
 	}
 	for _, entry := range book.Live("") {
-		statusOf(s, entry.Namespace).Records++
+		ns := statusOf(s, entry.Namespace)
+		ns.Records++
+		ns.Landing = landingAfter(ns.Landing, &entry.Record)
 	}
 }
 
@@ -70,7 +95,11 @@ func (x *execution) recount() {
 func (x *execution) idle(namespace string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	rest(statusOf(&x.status, namespace))
+	ns := statusOf(&x.status, namespace)
+	rest(ns)
+	if ns.Landing == ports.LandingUnderWay || ns.Landing == ports.LandingConflict {
+		ns.Landing = ports.LandingNone
+	}
 }
 
 // rest makes a namespace's status that of one in which no verb runs.
@@ -97,7 +126,14 @@ func (e *Engine) underWay(ctx context.Context, s *ports.Status, book *ledger.Boo
 		ns := statusOf(s, namespace)
 		ns.Verb, ns.Name, ns.Since = ports.RecordKind(kind), name, note.Started
 	}
-	return nil
+	open, err := e.Questions(ctx, s.Run.Label)
+	for _, o := range open {
+		if !o.Unused {
+			ns := statusOf(s, o.Question.Namespace)
+			ns.Asking = append(ns.Asking, o.Question)
+		}
+	}
+	return err
 }
 
 // Status returns the run at this instant.
@@ -115,6 +151,14 @@ func (x *execution) snapshot() ports.Status {
 func (x *execution) observe(namespace string, what ports.Happening) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	switch e := what.(type) {
+	case ports.Noted:
+		x.status.Notes = noted(x.status.Notes, namespace, e.Text)
+		return
+	case ports.WasSalvaged:
+		x.status.Notes = noted(x.status.Notes, namespace, fmt.Sprintf("kept as salvage %d: %s", e.Salvage.N, e.Salvage.Reason))
+		return
+	}
 	if namespace == "" {
 		if began, ok := what.(ports.RunBegan); ok {
 			x.status = ports.Status{Run: began.Info}
@@ -128,6 +172,7 @@ func (x *execution) observe(namespace string, what ports.Happening) {
 	case ports.Began:
 		if e.Kind == ports.KindLanding {
 			x.landings[namespace] = e
+			ns.Landing = ports.LandingUnderWay
 		}
 		ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Since = e.Kind, e.Name, e.Ordinal, "", x.engine.now()
 	case ports.Opened:
@@ -136,6 +181,14 @@ func (x *execution) observe(namespace string, what ports.Happening) {
 		ns.Waiting = e.For
 	case ports.Activity:
 		ns.Activity = e.Text
+	case ports.Asked:
+		ns.Asking = append(slices.Clone(ns.Asking), e.Question)
+	case ports.Answered:
+		ns.Asking = slices.DeleteFunc(slices.Clone(ns.Asking), func(q ports.Question) bool { return q.ID == e.Question.ID })
+	case ports.Gated:
+		ns.Verdict = &e.Verdict
+	case ports.Met:
+		ns.Landing, ns.Verdict = ports.LandingConflict, e.Verdict
 	case ports.Ended:
 		switch retried := x.book.Entry(e.Record.Retry); {
 		case e.Record.Kind == ports.KindFix: // its landing goes on
@@ -143,6 +196,7 @@ func (x *execution) observe(namespace string, what ports.Happening) {
 			ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Since = landing.Kind, landing.Name, landing.Ordinal, "", x.engine.now()
 		case e.Record.Kind.Ordered():
 			rest(ns)
+			ns.Landing = landingAfter(ns.Landing, &e.Record)
 			if retried == nil || retried.Failure == nil { // else it takes the place of a live one
 				ns.Records++
 			}

@@ -87,6 +87,9 @@ func (a *attempt) runAgent(ctx context.Context, s *Step, report *reporting) (por
 	a.began()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends what a handler still does for an agent that is gone
+	a.mu.Lock()
+	a.cancelTurn = cancel
+	a.mu.Unlock()
 	var seen ports.Usage
 	session := ""
 	emit := func(e ports.AgentEvent) {
@@ -138,7 +141,11 @@ func (a *attempt) task(s *Step, report *reporting) ports.Task {
 		t.Inputs = append(t.Inputs, ports.Input{Name: in.Name, Value: inputJSON(in.Value)})
 	}
 	for _, tool := range s.Role.Tools {
-		t.Tools = append(t.Tools, a.tool(tool))
+		if tool.Ask != nil {
+			t.Tools = append(t.Tools, a.askTool(tool))
+		} else {
+			t.Tools = append(t.Tools, a.tool(tool))
+		}
 	}
 	if s.Role.Schema != nil {
 		t.Report = ReportTool

@@ -22,7 +22,9 @@ type walk struct {
 	x   *execution
 	dry bool
 
-	verbs sync.WaitGroup // those that run now
+	verbs  sync.WaitGroup // those that run now
+	flight atomic.Int64   // how many they are
+	still  atomic.Int64   // how many of them wait for a person, or for another verb
 
 	mu       sync.Mutex
 	spaces   map[string]*namespace    // that were entered, by name
@@ -217,6 +219,8 @@ func (r *Run) take(ctx context.Context, v *verb) error {
 		return ports.Invalid.Errorf(v.op(), "another verb is in flight on this Run; give each goroutine a Worktree")
 	}
 	defer s.busy.Store(false)
+	w.flight.Add(1)
+	defer w.flight.Add(-1)
 	schedule.Point(ctx, s.name+": "+v.op()+", in flight")
 
 	if s.missed.Load() != nil {
@@ -304,9 +308,12 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 		return w.stop(err)
 	}
 	spaces, entered := []*namespace{s}, func() {}
-	if v.kind == ports.KindLanding {
+	switch v.kind {
+	case ports.KindLanding:
 		spaces = append(spaces, s.parent)
 		entered = w.giveWay(ctx, s)
+	case ports.KindAnswer:
+		spaces = nil // it works in no checkout
 	}
 	under, release, err := w.lease(ctx, v, spaces...)
 	entered()

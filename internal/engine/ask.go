@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"example.com/agl/internal/fingerprint"
+	"example.com/agl/internal/ledger"
+	"example.com/agl/internal/strictjson"
+	"example.com/agl/ports"
+)
+
+// A Query is a question to a person, as a workflow asks it.
+type Query struct {
+	Text     string
+	Options  []string
+	Priority int
+	Default  *string // what it comes to where nobody is there; nil: it waits
+	Inputs   []Input
+	// Deliver hands the answer to the caller: a JSON string.
+	Deliver func(value json.RawMessage) error
+}
+
+// question returns what a person is asked.
+func (q *Query) question(x *execution, namespace, from string) (ports.Question, error) {
+	options := q.Options
+	if options == nil {
+		options = []string{}
+	}
+	asked := ports.Question{Run: x.label, Namespace: namespace, From: from, Text: q.Text, Options: options, Priority: q.Priority}
+	if err := ports.CheckQuestion(asked); err != nil {
+		return asked, err
+	}
+	if q.Default != nil {
+		if err := ports.CheckAnswer(asked, *q.Default); err != nil {
+			return asked, fmt.Errorf("question %q: its value for when nobody is there: %w", ports.Clip(q.Text, 200), err)
+		}
+	}
+	return asked, nil
+}
+
+func (q *Query) terms() ([]ports.Term, error) {
+	options := q.Options
+	if options == nil {
+		options = []string{}
+	}
+	terms, err := makeTerms([]Input{{"question", q.Text}, {"options", options}})
+	if err != nil {
+		return nil, err
+	}
+	inputs, err := inputTerms(q.Inputs)
+	return append(terms, inputs...), err
+}
+
+// questionID is what a question is answered under from elsewhere: it follows
+// from its key and its namespace.
+func questionID(namespace, key string) string {
+	term, err := fingerprint.Term("question", []string{namespace, key})
+	if err != nil {
+		panic(err) // strings of our own are always JSON
+	}
+	return term.Digest[:10]
+}
+
+// Ask asks a person, unless it is recorded. It needs no checkout: children land
+// meanwhile.
+func (r *Run) Ask(ctx context.Context, q *Query) error {
+	asked, err := q.question(r.walk.x, r.space.name, "")
+	if err != nil {
+		return err
+	}
+	terms, err := q.terms()
+	if err != nil {
+		return fmt.Errorf("question %q: %w", ports.Clip(q.Text, 200), err)
+	}
+	return r.take(ctx, &verb{
+		kind: ports.KindAnswer, name: ports.Clip(ports.Printable(q.Text), 60), terms: terms, deliver: q.Deliver,
+		run: func(ctx context.Context, a *attempt) (*ledger.Entry, error) {
+			asked.ID = questionID(a.space.name, a.verb.key)
+			return a.ask(ctx, asked, q.Default)
+		},
+	})
+}
+
+// ask asks, and records the answer. A deadline that passes is a failure; nobody
+// being there is not: a resume asks again.
+func (a *attempt) ask(ctx context.Context, q ports.Question, otherwise *string) (*ledger.Entry, error) {
+	x, r := a.x, a.record
+	r.Started, r.Usage = x.engine.now(), ports.Usage{Complete: true}
+	a.began()
+	answer, err := a.await(ctx, q, otherwise)
+	r.Ended = x.engine.now()
+	switch {
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		r.Failure = ports.FailureOf(ports.Unexpected.Errorf(a.verb.op(), "it was not answered: %w", context.DeadlineExceeded))
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", a.verb.op(), err)
+	default:
+		if r.Value, err = strictjson.Canonical(answer); err != nil {
+			return nil, ports.Internal.Errorf(a.verb.op(), "%w", err)
+		}
+	}
+	e, err := x.record(context.WithoutCancel(ctx), r)
+	if err == nil {
+		x.settle(ctx, q.ID)
+	}
+	return e, err
+}
+
+// Ask asks a person about the conflict as it stands. The answer is not
+// recorded: a resume that comes to the conflict again asks again.
+func (c *Conflict) Ask(ctx context.Context, q *Query) error {
+	l := c.landing
+	asked, err := q.question(l.x, l.space.name, l.verb.op())
+	if err != nil {
+		return err
+	}
+	terms, err := q.terms()
+	if err != nil {
+		return fmt.Errorf("question %q: %w", ports.Clip(q.Text, 200), err)
+	}
+	n, err := c.enter("ask in a conflict")
+	if err != nil {
+		return err
+	}
+	defer c.leave()
+	key, _, err := l.supportKey("ask", c.Attempt, fmt.Sprint(n), fingerprint.Key(ports.KindAnswer, terms))
+	if err != nil {
+		return err
+	}
+	asked.ID = questionID(l.space.name, key)
+	answer, err := l.await(ctx, asked, q.Default)
+	if err != nil {
+		return fmt.Errorf("ask in %s: %w", l.verb.op(), err)
+	}
+	l.x.settle(ctx, asked.ID)
+	value, err := strictjson.Canonical(answer)
+	if err != nil {
+		return ports.Internal.Errorf("ask in "+l.verb.op(), "%w", err)
+	}
+	return q.Deliver(value)
+}

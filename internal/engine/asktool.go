@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"example.com/agl/internal/fingerprint"
+	"example.com/agl/internal/strictjson"
+	"example.com/agl/ports"
+)
+
+// AskTool is the name of the tool by which an agent asks a person.
+const AskTool = "ask"
+
+// Limits on what an agent may ask, which a person is to read.
+const (
+	maxQuestion = 16 << 10 // bytes
+	maxOption   = 1 << 10  // bytes
+	maxOptions  = 50
+)
+
+// An AgentQuestion is what an agent asks by the tool.
+type AgentQuestion struct {
+	Text    string
+	Options []string
+	Free    bool
+}
+
+// askTool serves the tool by which an agent asks a person, in the name of its
+// step. The answer belongs to its turn: a step that runs again, and asks the
+// same, is given it again.
+func (a *attempt) askTool(tool *Tool) ports.Tool {
+	return ports.Tool{
+		Name: tool.Name, Doc: tool.Doc, Schema: tool.Schema.JSON(),
+		Call: func(ctx context.Context, args json.RawMessage) ports.ToolResult {
+			asked, err := tool.Ask(args)
+			if err != nil {
+				return ports.ToolResult{Text: err.Error(), Rejected: true}
+			}
+			answer, err := a.answer(ctx, asked)
+			if err != nil {
+				return ports.ToolResult{Text: err.Error(), Rejected: true}
+			}
+			return ports.ToolResult{Text: answer}
+		},
+	}
+}
+
+// answer returns the answer to what the attempt's agent asks.
+func (a *attempt) answer(ctx context.Context, asked AgentQuestion) (string, error) {
+	x := a.x
+	q := ports.Question{
+		Run: x.label, Namespace: a.space.name, From: a.verb.name,
+		Text: strings.TrimSpace(asked.Text), Options: asked.Options, Free: asked.Free,
+	}
+	if q.Options == nil {
+		q.Options = []string{}
+	}
+	if err := checkAgentQuestion(q); err != nil {
+		return "", err
+	}
+	key, terms, err := a.askedKey(q)
+	if err != nil {
+		return "", err
+	}
+	q.ID = key[:10]
+	if e := x.book.Support(ports.KindReply, a.space.name, key, a.since); e != nil {
+		var answer string
+		if err := x.supportValue(ctx, e, &answer); err != nil {
+			return "", a.interrupt(a.walk.stop(err))
+		}
+		x.publish(a.space.name, ports.Answered{Question: q, Answer: answer, By: ports.AnsweredBefore})
+		return answer, nil
+	}
+	started := x.engine.now()
+	answer, err := a.await(ctx, q, nil)
+	if err != nil {
+		if halt := a.walk.halted(); halt != nil && ctx.Err() == nil {
+			a.interrupt(halt)
+		}
+		return "", fmt.Errorf("it was not answered: %w", err)
+	}
+	value, err := strictjson.Canonical(answer)
+	if err != nil {
+		return "", err
+	}
+	_, err = x.book.Append(context.WithoutCancel(ctx), &ports.Record{
+		Kind: ports.KindReply, Namespace: a.space.name, Name: a.verb.name, Key: key, Terms: terms, Value: value,
+		Called: a.record.Called, Started: started, Ended: x.engine.now(),
+	})
+	if err != nil {
+		return "", a.interrupt(a.walk.stop(fmt.Errorf("record the answer to %s: %w", a.verb.name, err)))
+	}
+	x.settle(ctx, q.ID)
+	return answer, nil
+}
+
+func checkAgentQuestion(q ports.Question) error {
+	if err := ports.CheckQuestion(q); err != nil {
+		return err
+	}
+	switch {
+	case len(q.Text) > maxQuestion:
+		return ports.Invalid.Errorf("question", "it has %d bytes, a person is asked up to %d", len(q.Text), maxQuestion)
+	case len(q.Options) > maxOptions:
+		return ports.Invalid.Errorf("question", "it has %d options, a person is given up to %d", len(q.Options), maxOptions)
+	}
+	for _, option := range q.Options {
+		if len(option) > maxOption {
+			return ports.Invalid.Errorf("question", "an option has %d bytes, more than %d", len(option), maxOption)
+		}
+	}
+	return nil
+}
+
+// askedKey is the key of what the attempt's agent asks: it is about its step,
+// and the how manieth time it asks just that.
+func (a *attempt) askedKey(q ports.Question) (string, []ports.Term, error) {
+	said := fmt.Sprint(q.Free, q.Text, "\x00", strings.Join(q.Options, "\x00"))
+	a.mu.Lock()
+	if a.asked == nil {
+		a.asked = map[string]int{}
+	}
+	a.asked[said]++
+	n := a.asked[said]
+	a.mu.Unlock()
+	terms, err := makeTerms([]Input{
+		{"namespace", a.space.name},
+		{"step", a.verb.key},
+		{"question", q.Text},
+		{"options", q.Options},
+		{"free", q.Free},
+		{"ordinal", n},
+	})
+	return fingerprint.Key(ports.KindReply, terms), terms, err
+}
+
+// interrupt ends the attempt's turn: the walk is halted, and what the turn waits
+// for does not come. The turn is not recorded.
+func (a *attempt) interrupt(halt error) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.halt = halt
+	if a.cancelTurn != nil {
+		a.cancelTurn()
+	}
+	return halt
+}
+
+// interrupted returns why the attempt's turn was ended; nil if it was not.
+func (a *attempt) interrupted() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.halt
+}

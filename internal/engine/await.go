@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"example.com/agl/internal/ledger"
+	"example.com/agl/ports"
+)
+
+// inboxInterval is how often it is looked whether a question was answered from
+// elsewhere.
+const inboxInterval = 400 * time.Millisecond
+
+// await waits for the answer to a question: at the terminal, from elsewhere, or
+// otherwise, where nobody is there. While it waits, the question is a document
+// of the run, which Questions lists and Answer checks answers by; it stays there
+// when the run is stopped or killed, until it is asked again.
+func (a *attempt) await(ctx context.Context, q ports.Question, otherwise *string) (answer string, err error) {
+	x, w := a.x, a.walk
+	if err := ledger.WriteQuestion(ctx, x.engine.set.Store, q, x.engine.now()); err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		return "", w.stop(fmt.Errorf("ask %q: %w", ports.Clip(q.Text, 60), err))
+	}
+	by := ports.NotAnswered
+	x.publish(q.Namespace, ports.Asked{Question: q})
+	defer func() { x.publish(q.Namespace, ports.Answered{Question: q, Answer: answer, By: by}) }()
+	a.waits(1)
+	defer a.waits(-1)
+
+	person := a.put(ctx, q)
+	defer person.leave()
+	ticker := time.NewTicker(inboxInterval)
+	defer ticker.Stop()
+	for quiet := 0; ; {
+		given, err := x.inbox(ctx, q)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return "", ctx.Err()
+		case err != nil:
+			return "", w.stop(err)
+		case given != nil:
+			by = ports.AnsweredElsewhere
+			return given.Answer, nil
+		case person.there():
+		case otherwise != nil:
+			by = ports.AnsweredDefault
+			return *otherwise, nil
+		case w.quiet():
+			if quiet++; quiet > 1 { // a verb that is about to begin has begun by now
+				return "", w.stop(w.unanswered())
+			}
+		default:
+			quiet = 0
+		}
+		halting := w.halting
+		if person.there() && a.verb.kind != ports.KindAnswer {
+			halting = nil // what an agent or a resolver has done so far is worth the wait
+		}
+		select {
+		case said := <-person.said:
+			switch {
+			case said.err == nil:
+				if err := ports.CheckAnswer(q, said.answer); err != nil {
+					return "", w.stop(ports.Internal.Errorf("ask", "the terminal gave an answer that is none: %w", err))
+				}
+				by = ports.AnsweredHere
+				return said.answer, nil
+			case ctx.Err() != nil:
+				return "", ctx.Err()
+			case !errors.Is(said.err, ports.Unavailable):
+				return "", w.stop(fmt.Errorf("ask %q: %w", ports.Clip(q.Text, 60), said.err))
+			}
+			person.gone()
+		case <-ticker.C:
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-halting:
+			return "", w.halted()
+		}
+	}
+}
+
+// inbox returns the answer that was given to a question from elsewhere, or nil.
+// One that is none is dropped, and told of.
+func (x *execution) inbox(ctx context.Context, q ports.Question) (*ledger.Given, error) {
+	store := x.engine.set.Store
+	given, err := ledger.ReadAnswer(ctx, store, x.label, q.ID)
+	if err != nil || given == nil {
+		return nil, err
+	}
+	if err := ports.CheckAnswer(q, given.Answer); err != nil {
+		x.note(q.Namespace, "what was given as the answer to question %s is dropped: %v", q.ID, err)
+		return nil, ledger.DropAnswer(ctx, store, x.label, q.ID)
+	}
+	return given, nil
+}
+
+// settle removes the documents of a question that is answered. An answer that
+// stays, because the process dies here, is dropped by the next.
+func (x *execution) settle(ctx context.Context, id string) {
+	ctx = context.WithoutCancel(ctx)
+	store := x.engine.set.Store
+	err := errors.Join(ledger.DropAnswer(ctx, store, x.label, id), ledger.DropQuestion(ctx, store, x.label, id))
+	if err != nil {
+		x.note("", "what is left of question %s could not be removed: %v", id, err)
+	}
+}
+
+// A person is whoever sits at the terminal, asked one question.
+type person struct {
+	x      *execution
+	said   chan said // nil when nobody is there
+	cancel context.CancelFunc
+	ended  chan struct{} // closed when the terminal has been left
+}
+
+type said struct {
+	answer string
+	err    error
+}
+
+// put asks the person at the terminal, if there is one.
+func (a *attempt) put(ctx context.Context, q ports.Question) *person {
+	x, p := a.x, &person{x: a.x}
+	terminal := x.engine.set.Terminal
+	if terminal == nil || x.left.Load() || !terminal.Attended() {
+		return p
+	}
+	p.said, p.ended = make(chan said, 1), make(chan struct{})
+	ctx, p.cancel = context.WithCancel(ctx)
+	go func() {
+		defer close(p.ended)
+		answer, err := guardPanic(x, "terminal", func() (string, error) { return terminal.Ask(ctx, q) })
+		p.said <- said{answer, err}
+	}()
+	return p
+}
+
+func (p *person) there() bool { return p.said != nil }
+
+// gone says that nobody sits there any more.
+func (p *person) gone() {
+	p.x.left.Store(true)
+	p.said = nil
+}
+
+// leave takes the question back.
+func (p *person) leave() {
+	if p.cancel != nil {
+		p.cancel()
+		<-p.ended
+	}
+}
+
+// waits counts the questions that the attempt waits for. While there is one its
+// verb stands still.
+func (a *attempt) waits(n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	was := a.waiting
+	a.waiting += n
+	switch {
+	case was == 0:
+		a.walk.still.Add(1)
+	case a.waiting == 0:
+		a.walk.still.Add(-1)
+	}
+}
+
+// quiet reports whether every verb in flight waits for a person, or for another
+// that does: without an answer nothing goes on.
+func (w *walk) quiet() bool { return w.still.Load() >= w.flight.Load() }
+
+// unanswered is the error of a run that cannot go on without answers.
+func (w *walk) unanswered() error {
+	var open []ports.Question
+	for _, ns := range w.x.snapshot().Namespaces {
+		open = append(open, ns.Asking...)
+	}
+	slices.SortStableFunc(open, func(a, b ports.Question) int { return b.Priority - a.Priority })
+	return &ports.UnansweredError{Label: w.x.label, Questions: open}
+}
