@@ -84,7 +84,7 @@ type NamespaceStatus struct {
 	Since     time.Time
 	Records   int // how many it has
 	Usage     Usage
-	Verdict   *Verdict     // what the gate found last, of its tree or of what it wants to land; nil: nothing
+	Verdict   *Verdict     // what the gate found last in this process, of its tree or of what it wants to land; nil: nothing yet
 	Landing   LandingState // of what it has made so far
 }
 

@@ -30,6 +30,8 @@ type grammar struct {
 	Plan       planCmd       `cmd:"" help:"Show what resume would do; nothing is started."`
 	Show       showCmd       `cmd:"" help:"Show a run and its steps."`
 	Runs       runsCmd       `cmd:"" help:"List the runs of this repository."`
+	Questions  questionsCmd  `cmd:"" help:"List the questions that wait for a person's answer."`
+	Answer     answerCmd     `cmd:"" help:"Answer a question of a run, whether it runs now or is resumed later."`
 	Clear      clearCmd      `cmd:"" help:"Remove a run's checkouts, branches and records; what was salvaged stays."`
 	Salvage    salvageCmd    `cmd:"" help:"List, write out or drop what a run kept before it put a checkout back."`
 	Workflows  workflowsCmd  `cmd:"" help:"List the workflows of this program, or describe one."`
@@ -267,6 +269,8 @@ var examples = map[string]string{
 	"plan":       "PROGRAM plan issue-12",
 	"show":       "PROGRAM show issue-12\nPROGRAM show issue-12 --json | jq '.records[].usage'",
 	"runs":       "PROGRAM runs --json",
+	"questions":  "PROGRAM questions issue-12",
+	"answer":     "PROGRAM answer issue-12 3fa9c107be yes\nPROGRAM answer issue-12 3fa9 - <reasons.txt",
 	"clear":      "PROGRAM clear issue-12",
 	"salvage":    "PROGRAM salvage issue-12\nPROGRAM salvage issue-12 1 --to /tmp/what-was-there\nPROGRAM salvage issue-12 1 --drop",
 	"workflows":  "PROGRAM workflows WORKFLOW",

@@ -57,6 +57,24 @@ type (
 		Verb      ports.RecordKind `json:"verb"`
 		Name      string           `json:"name"`
 		Waiting   string           `json:"waiting"`
+		Asking    []string         `json:"asking"`
+	}
+
+	questionsAnswer struct {
+		Questions []questionObject `json:"questions"`
+	}
+
+	questionObject struct {
+		ID        string    `json:"id"`
+		Run       string    `json:"run"`
+		Namespace string    `json:"namespace"`
+		From      string    `json:"from"`
+		Text      string    `json:"text"`
+		Options   []string  `json:"options"`
+		Free      bool      `json:"free"`
+		Asked     time.Time `json:"asked"`
+		Answer    string    `json:"answer"`
+		Unused    bool      `json:"unused"`
 	}
 
 	usageObject struct {
@@ -116,6 +134,14 @@ func recordJSON(r *agl.Record) recordObject {
 		o.Failure = &errorObject{Kind: r.Failure.Kind, Message: r.Failure.Message}
 	}
 	return o
+}
+
+func questionJSON(o agl.OpenQuestion) questionObject {
+	q := o.Question
+	return questionObject{
+		ID: q.ID, Run: q.Run, Namespace: q.Namespace, From: q.From, Text: q.Text, Options: q.Options, Free: q.Free,
+		Asked: o.Asked.UTC(), Answer: o.Answer, Unused: o.Unused,
+	}
 }
 
 // encode returns v as JSON on one line, with text as it is rather than escaped

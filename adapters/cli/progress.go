@@ -28,9 +28,10 @@ const (
 // A progress writes what happens in a run as plain lines: who, how long it has
 // been at it, and what it does.
 type progress struct {
-	out    io.Writer
-	volume volume
-	begun  bool // a run has begun
+	out     io.Writer
+	program string // what a person types to answer
+	volume  volume
+	begun   bool // a run has begun
 
 	mu    sync.Mutex
 	now   map[string]*underWay // by namespace
@@ -55,7 +56,9 @@ func (s *session) progress() *progress {
 	case s.globals.Quiet:
 		volume = warnings
 	}
-	return newProgress(s.stderr, volume)
+	p := newProgress(s.stderr, volume)
+	p.program = s.program.Name
+	return p
 }
 
 func newProgress(out io.Writer, volume volume) *progress {
@@ -134,6 +137,12 @@ func (p *progress) event(e agl.Event) {
 		p.line(everything, e, gatedText(what))
 	case ports.Met:
 		p.line(everything, e, metText(what))
+	case ports.Asked:
+		p.line(warnings, e, askedText(what.Question, p.program))
+	case ports.Answered:
+		if text := answeredText(what); text != "" {
+			p.line(everything, e, text)
+		}
 	case ports.Ended:
 		now := p.now[e.Namespace]
 		for now != nil && now.kind != what.Record.Kind { // an agent that was cancelled in a conflict has no end

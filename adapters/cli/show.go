@@ -59,6 +59,8 @@ func journalText(j agl.Journal, status agl.Status, now time.Time, paint painter)
 	for _, ns := range status.Namespaces {
 		switch {
 		case ns.Namespace != ports.Base:
+		case len(ns.Asking) > 0:
+			fmt.Fprintf(head, "under way\t%s\n", asksText(ns))
 		case ns.Waiting != "":
 			fmt.Fprintf(head, "under way\twaits for %s\n", whose(ns.Waiting))
 		case ns.Verb != "":

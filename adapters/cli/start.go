@@ -63,10 +63,13 @@ func (s *session) follow(ctx context.Context, label string, gate gateFlags, do f
 		return err
 	})
 	var diverged *agl.DivergedError
+	var unanswered *agl.UnansweredError
 	switch {
 	case errors.As(err, &diverged):
 		return &hintedError{err, fmt.Sprintf("the workflow no longer asks for what is recorded: %s; %s resume %s --rebuy gives up what is not reached and goes on",
 			divergence(diverged.Plan), s.program.Name, label)}
+	case errors.As(err, &unanswered):
+		return &hintedError{err, unansweredText(unanswered, s.program.Name)}
 	case errors.Is(err, context.Canceled) && agl.KindOf(err) == "" && progress.begun:
 		return fmt.Errorf("run %s was stopped; go on with %s resume %s: %w", label, s.program.Name, label, err)
 	case err != nil:

@@ -146,10 +146,10 @@ func TestTheJSONOfWorktreesAndLandingsIsStable(t *testing.T) {
 	got, err := encode(namespacesJSON(status))
 	require.NoError(t, err)
 	const none = `"usage":{"input":0,"output":0},"verb":"","name":""`
-	want := `[{"namespace":"_base","parent":"","records":0,` + none + `,"waiting":"wide"},` +
-		`{"namespace":"lexer","parent":"_base","records":3,` + none + `,"waiting":"_base"},` +
-		`{"namespace":"tokens","parent":"lexer","records":2,"usage":{"input":1000,"output":234},"verb":"step","name":"builder","waiting":""},` +
-		`{"namespace":"printer","parent":"_base","records":1,` + none + `,"waiting":""}]`
+	want := `[{"namespace":"_base","parent":"","records":0,` + none + `,"waiting":"wide","asking":[]},` +
+		`{"namespace":"lexer","parent":"_base","records":3,` + none + `,"waiting":"_base","asking":[]},` +
+		`{"namespace":"tokens","parent":"lexer","records":2,"usage":{"input":1000,"output":234},"verb":"step","name":"builder","waiting":"","asking":[]},` +
+		`{"namespace":"printer","parent":"_base","records":1,` + none + `,"waiting":"","asking":[]}]`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("namespaces (-want +got):\n%s", diff)
 	}

@@ -79,6 +79,8 @@ func worktreesText(status agl.Status, records []agl.Record, now time.Time) strin
 func doing(ns agl.NamespaceStatus, now time.Time) string {
 	what := string(ns.Verb) + " " + ns.Name
 	switch {
+	case len(ns.Asking) > 0:
+		return asksText(ns)
 	case ns.Waiting != "":
 		return "waits for " + whose(ns.Waiting)
 	case ns.Verb == "":
@@ -87,6 +89,15 @@ func doing(ns agl.NamespaceStatus, now time.Time) string {
 		what = "lands"
 	}
 	return fmt.Sprintf("%s (%s)", line(what, 60), took(now.Sub(ns.Since)))
+}
+
+// asksText says that a worktree waits for a person.
+func asksText(ns agl.NamespaceStatus) string {
+	text := fmt.Sprintf("waits for an answer (%s): %s", ns.Asking[0].ID, ns.Asking[0].Text)
+	if more := len(ns.Asking) - 1; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return line(text, 100)
 }
 
 func landingText(r *ports.Record) string {
@@ -102,10 +113,14 @@ func landingText(r *ports.Record) string {
 func namespacesJSON(status agl.Status) []namespaceObject {
 	var all []namespaceObject
 	for _, ns := range treeOf(status) {
+		var asking []string
+		for _, q := range ns.Asking {
+			asking = append(asking, q.ID)
+		}
 		all = append(all, namespaceObject{
 			Namespace: ns.Namespace, Parent: ns.Parent, Records: ns.Records,
 			Usage: usageObject{Input: ns.Usage.Input, Output: ns.Usage.Output},
-			Verb:  ns.Verb, Name: ns.Name, Waiting: ns.Waiting,
+			Verb:  ns.Verb, Name: ns.Name, Waiting: ns.Waiting, Asking: asking,
 		})
 	}
 	return all

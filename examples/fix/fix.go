@@ -52,6 +52,7 @@ var implementer = agl.Editor[Patch]{
 	Model:  "claude/opus",
 	Prompt: implementerPrompt,
 	Report: "Describe the finished change.",
+	Tools:  []agl.Tool{agl.AskTool()}, // lets the agent put a question to a person
 }
 
 var reviewer = agl.Reader[Findings]{

@@ -1,6 +1,7 @@
 package split
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -13,15 +14,15 @@ import (
 type Params struct {
 	Request string `short:"r" required:"" help:"What to change."`
 	Chunks  int    `default:"4" help:"Chunks at most, each built in a worktree of its own at the same time as the others."`
-	Resolve Who    `default:"agent" enum:"agent,give-up" help:"Who deals with a chunk that conflicts with the others, or breaks the build with them: agent, give-up."`
+	Resolve Who    `default:"agent" enum:"person,agent,give-up" help:"Who deals with a chunk that conflicts with the others, or breaks the build with them: an agent, an agent and then a person, or nobody (person, agent, give-up)."`
 } // default, required and enum bind the command line only; code that starts a workflow may leave a field zero
 
-// Who deals with a landing that cannot go on. A person, after the agent or in
-// its place, comes with questions, which this version of agl does not have.
+// Who deals with a landing that cannot go on.
 type Who string
 
 // Who there is.
 const (
+	Person Who = "person"  // the mender, twice; then a person is asked
 	Agent  Who = "agent"   // the mender, twice; then it is given up
 	GiveUp Who = "give-up" // nobody: the chunk is not landed, the others are
 )
@@ -33,18 +34,32 @@ func (p Params) Validate() error {
 		return fmt.Errorf("%d chunks", p.Chunks)
 	}
 	switch p.Resolve {
-	case "", Agent, GiveUp:
+	case "", Person, Agent, GiveUp:
 		return nil
 	}
-	return fmt.Errorf("resolve is %q; there are %s and %s", p.Resolve, Agent, GiveUp)
+	return fmt.Errorf("resolve is %q; there are %s, %s and %s", p.Resolve, Person, Agent, GiveUp)
 }
 
 // resolver returns what decides about a landing that cannot go on.
 func (p Params) resolver() agl.Resolver {
-	if p.Resolve == GiveUp {
+	switch p.Resolve {
+	case GiveUp:
 		return agl.Abandon
+	case Person:
+		return agl.ResolveWith(mender, 2, askPerson)
 	}
 	return agl.ResolveWith(mender, 2, agl.Abandon)
+}
+
+// askPerson has a person decide, who may edit what is in the checkout first.
+func askPerson(ctx context.Context, c *agl.Conflict) (agl.Resolution, error) {
+	again := false
+	q := agl.Choose(fmt.Sprintf("%s\nThe merge is in %s. Edit it there, and try again; or give it up.", c.Summary(), c.Dir),
+		agl.Opt("try again", true), agl.Opt("give it up", false)).Ahead(10)
+	if err := c.Ask(ctx, q.Into(&again)); err != nil || !again {
+		return c.Abort(), err
+	}
+	return c.Retry(), nil
 }
 
 // Plan is what the planner reports.

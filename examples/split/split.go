@@ -79,6 +79,7 @@ func split(ctx context.Context, run *agl.Run, p Params) error {
 			return err
 		}
 	}
+	run.Show(board(p.Request, chunks))
 
 	patches := make([]Patch, len(chunks))
 	errs := make([]error, len(chunks)) // all of them, so that one resume tries all again that failed

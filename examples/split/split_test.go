@@ -261,7 +261,7 @@ func TestAFindingAboutTheWholeStopsTheRun(t *testing.T) {
 
 func TestParametersThatMeanNothingAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, p := range []Params{{Chunks: -1}, {Resolve: "person"}} {
+	for _, p := range []Params{{Chunks: -1}, {Resolve: "nobody"}} {
 		h := agltest.New(t)
 		require.ErrorIs(t, h.Start(Workflow.With(p)), agl.Invalid)
 	}

@@ -20,44 +20,46 @@ const inboxInterval = 400 * time.Millisecond
 // of the run, which Questions lists and Answer checks answers by; it stays there
 // when the run is stopped or killed, until it is asked again.
 func (a *attempt) await(ctx context.Context, q ports.Question, otherwise *string) (answer string, err error) {
-	x, w := a.x, a.walk
-	if err := ledger.WriteQuestion(ctx, x.engine.set.Store, q, x.engine.now()); err != nil {
-		if ctx.Err() != nil {
-			return "", ctx.Err()
-		}
-		return "", w.stop(fmt.Errorf("ask %q: %w", ports.Clip(q.Text, 60), err))
-	}
+	x := a.x
 	by := ports.NotAnswered
-	x.publish(q.Namespace, ports.Asked{Question: q})
 	defer func() { x.publish(q.Namespace, ports.Answered{Question: q, Answer: answer, By: by}) }()
+	given, err := x.inbox(ctx, q)
+	switch {
+	case err != nil:
+		return "", a.unasked(ctx, q, err)
+	case given != nil:
+		by = ports.AnsweredElsewhere
+		return given.Answer, nil
+	case otherwise != nil && !x.attended():
+		by = ports.AnsweredDefault
+		return *otherwise, nil
+	}
+	if err := ledger.WriteQuestion(ctx, x.engine.set.Store, q, x.engine.now()); err != nil {
+		return "", a.unasked(ctx, q, err)
+	}
+	x.publish(q.Namespace, ports.Asked{Question: q})
 	a.waits(1)
 	defer a.waits(-1)
+	answer, by, err = a.wait(ctx, q, otherwise)
+	return answer, err
+}
 
+// unasked is the error of a question that could not be put.
+func (a *attempt) unasked(ctx context.Context, q ports.Question, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return a.walk.stop(fmt.Errorf("ask %q: %w", ports.Clip(q.Text, 60), err))
+}
+
+// wait waits for the answer to a question that is written down.
+func (a *attempt) wait(ctx context.Context, q ports.Question, otherwise *string) (string, ports.AnsweredBy, error) {
+	x, w := a.x, a.walk
 	person := a.put(ctx, q)
 	defer person.leave()
 	ticker := time.NewTicker(inboxInterval)
 	defer ticker.Stop()
 	for quiet := 0; ; {
-		given, err := x.inbox(ctx, q)
-		switch {
-		case err != nil && ctx.Err() != nil:
-			return "", ctx.Err()
-		case err != nil:
-			return "", w.stop(err)
-		case given != nil:
-			by = ports.AnsweredElsewhere
-			return given.Answer, nil
-		case person.there():
-		case otherwise != nil:
-			by = ports.AnsweredDefault
-			return *otherwise, nil
-		case w.quiet():
-			if quiet++; quiet > 1 { // a verb that is about to begin has begun by now
-				return "", w.stop(w.unanswered())
-			}
-		default:
-			quiet = 0
-		}
 		halting := w.halting
 		if person.there() && a.verb.kind != ports.KindAnswer {
 			halting = nil // what an agent or a resolver has done so far is worth the wait
@@ -67,21 +69,34 @@ func (a *attempt) await(ctx context.Context, q ports.Question, otherwise *string
 			switch {
 			case said.err == nil:
 				if err := ports.CheckAnswer(q, said.answer); err != nil {
-					return "", w.stop(ports.Internal.Errorf("ask", "the terminal gave an answer that is none: %w", err))
+					return "", "", w.stop(ports.Internal.Errorf("ask", "the terminal gave an answer that is none: %w", err))
 				}
-				by = ports.AnsweredHere
-				return said.answer, nil
-			case ctx.Err() != nil:
-				return "", ctx.Err()
+				return said.answer, ports.AnsweredHere, nil
 			case !errors.Is(said.err, ports.Unavailable):
-				return "", w.stop(fmt.Errorf("ask %q: %w", ports.Clip(q.Text, 60), said.err))
+				return "", "", a.unasked(ctx, q, said.err)
 			}
 			person.gone()
+			if otherwise != nil {
+				return *otherwise, ports.AnsweredDefault, nil
+			}
 		case <-ticker.C:
+			given, err := x.inbox(ctx, q)
+			switch {
+			case err != nil:
+				return "", "", a.unasked(ctx, q, err)
+			case given != nil:
+				return given.Answer, ports.AnsweredElsewhere, nil
+			case person.there() || !w.quiet():
+				quiet = 0
+				continue
+			}
+			if quiet++; quiet > 1 { // a verb that was about to begin has begun by now
+				return "", "", w.stop(w.unanswered())
+			}
 		case <-ctx.Done():
-			return "", ctx.Err()
+			return "", "", ctx.Err()
 		case <-halting:
-			return "", w.halted()
+			return "", "", w.halted()
 		}
 	}
 }
@@ -128,10 +143,10 @@ type said struct {
 // put asks the person at the terminal, if there is one.
 func (a *attempt) put(ctx context.Context, q ports.Question) *person {
 	x, p := a.x, &person{x: a.x}
-	terminal := x.engine.set.Terminal
-	if terminal == nil || x.left.Load() || !terminal.Attended() {
+	if !x.attended() {
 		return p
 	}
+	terminal := x.engine.set.Terminal
 	p.said, p.ended = make(chan said, 1), make(chan struct{})
 	ctx, p.cancel = context.WithCancel(ctx)
 	go func() {
@@ -140,6 +155,12 @@ func (a *attempt) put(ctx context.Context, q ports.Question) *person {
 		p.said <- said{answer, err}
 	}()
 	return p
+}
+
+// attended reports whether somebody sits at the terminal.
+func (x *execution) attended() bool {
+	terminal := x.engine.set.Terminal
+	return terminal != nil && !x.left.Load() && terminal.Attended()
 }
 
 func (p *person) there() bool { return p.said != nil }

@@ -107,9 +107,22 @@ func rest(ns *ports.NamespaceStatus) {
 	ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Since = "", "", 0, "", time.Time{}
 }
 
-// underWay adds what another process that holds the run is doing, from its
-// notes.
+// underWay adds what a run that has not ended waits for, and, from its notes,
+// what another process that holds it is doing.
 func (e *Engine) underWay(ctx context.Context, s *ports.Status, book *ledger.Book) error {
+	if s.Run.State != ports.StateRunning && s.Run.State != ports.StateInterrupted {
+		return nil
+	}
+	open, err := e.Questions(ctx, s.Run.Label)
+	if err != nil {
+		return err
+	}
+	for _, o := range open {
+		if !o.Unused {
+			ns := statusOf(s, o.Question.Namespace)
+			ns.Asking = append(ns.Asking, o.Question)
+		}
+	}
 	if s.Run.State != ports.StateRunning {
 		return nil
 	}
@@ -126,14 +139,7 @@ func (e *Engine) underWay(ctx context.Context, s *ports.Status, book *ledger.Boo
 		ns := statusOf(s, namespace)
 		ns.Verb, ns.Name, ns.Since = ports.RecordKind(kind), name, note.Started
 	}
-	open, err := e.Questions(ctx, s.Run.Label)
-	for _, o := range open {
-		if !o.Unused {
-			ns := statusOf(s, o.Question.Namespace)
-			ns.Asking = append(ns.Asking, o.Question)
-		}
-	}
-	return err
+	return nil
 }
 
 // Status returns the run at this instant.
