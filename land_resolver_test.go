@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -321,6 +322,31 @@ func TestAStepThatAResolverLeavesRunningEndsWithIt(t *testing.T) {
 		w.settled(at)
 		require.Equal(t, "of c\n", w.landed()["c.txt"])
 	})
+}
+
+func TestAResolverMayDoWhatItLikesWithWhatItIsTold(t *testing.T) {
+	t.Parallel()
+	w := newClash(t, true)
+	w.verifier.Command = "make"
+	w.verifier.Find = func(_ context.Context, task ports.VerifyTask, _ int) (ports.Verdict, error) {
+		text, err := fs.ReadFile(task.Tree, "same.txt")
+		return ports.Verdict{Passed: err != nil || string(text) != "red\n", Output: "red"}, nil
+	}
+	err := w.start(job(clashing(plainly, func(_ context.Context, at *agl.Conflict) (agl.Resolution, error) {
+		if at.Attempt == 2 {
+			at.Verdict.Output, at.Verdict.Passed = "", true
+			return at.Abort(), nil
+		}
+		require.Len(t, at.Paths, 1)
+		w.typed(at, "same.txt", "red\n")
+		at.Paths = slices.DeleteFunc(at.Paths, func(agl.ConflictPath) bool { return true }) // it clears them
+		return at.Retry(), nil
+	})))
+	var conflict *agl.ConflictError
+	require.ErrorAs(t, err, &conflict)
+	require.Equal(t, "red", conflict.Verdict.Output)
+	require.False(t, conflict.Verdict.Passed)
+	require.Empty(t, conflict.Paths, "the second try met the build alone")
 }
 
 func TestWhatIsResolvedByHandSurvivesARedGate(t *testing.T) {
