@@ -217,7 +217,11 @@ func (l *landing) restoreHold(ctx context.Context, n int) error {
 // its record, so that the resolver is asked about the same.
 func (l *landing) met(ctx context.Context, n int, m ports.Merge) (*Conflict, error) {
 	c := &Conflict{Child: l.space.name, Dir: l.ws.Dir(), Attempt: n, Paths: m.Conflicts, landing: l}
-	key, terms, err := l.supportKey("attempt", n, m.Tree)
+	what := "attempt"
+	if m.Blocked {
+		what = "blocked" // by what is in the checkout now: another process may have met no more than a conflict
+	}
+	key, terms, err := l.supportKey(what, n, m.Tree)
 	if err != nil {
 		return nil, err
 	}
