@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -424,4 +425,44 @@ func gitFiles(w *world, commit string) map[string]string {
 		files[name] = w.git("show", commit+":"+name) + "\n"
 	}
 	return files
+}
+
+// A goroutine of the workflow that is ended in a resolver, as a test's FailNow
+// does, can tell nobody: the run must not be taken for done.
+func TestARunOfWhichAGoroutineWasEndedIsNotDone(t *testing.T) {
+	t.Parallel()
+	inBoth(t, func(t *testing.T, w *clash) {
+		wf := func(resolve agl.Resolver) *agl.Workflow[agl.None] {
+			return script(func(ctx context.Context, run *agl.Run) error {
+				children, err := opens(ctx, run, "a", "b")
+				if err != nil {
+					return err
+				}
+				errs := make([]error, len(children))
+				for i, child := range children {
+					var group sync.WaitGroup
+					group.Go(func() {
+						if errs[i] = build(ctx, child, "x"); errs[i] == nil {
+							errs[i] = child.Integrate(ctx, resolve)
+						}
+					})
+					group.Wait()
+				}
+				return errors.Join(errs...)
+			}, builder)
+		}
+		err := bounded(t, func() error {
+			return w.start(job(wf(func(context.Context, *agl.Conflict) (agl.Resolution, error) {
+				runtime.Goexit()
+				return agl.Resolution{}, nil
+			})))
+		})
+		require.ErrorIs(t, err, agl.Internal)
+		require.ErrorContains(t, err, "landing b")
+		require.Equal(t, agl.StateInterrupted, w.info().State)
+		w.agents()
+		require.ErrorIs(t, w.resume(wf(agl.Abandon)), agl.Conflicted)
+		require.Empty(t, w.agents())
+		require.Equal(t, agl.StateFailed, w.info().State)
+	})
 }
