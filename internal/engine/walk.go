@@ -330,14 +330,7 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 	x.publish(s.name, ports.Missed{Miss: *miss})
 	ctx = ports.WithVerb(ctx, ports.Verb{Namespace: s.name, Kind: v.kind, Name: v.name, Ordinal: v.ordinal})
 	a := x.attempt(w, s, v)
-	returned := false
-	defer func() {
-		if !returned { // nobody is left to whom an error could be given
-			_ = w.stop(ports.Internal.Errorf(v.op(), "its goroutine was ended while it ran (by runtime.Goexit, or FailNow of a test); return an error instead, and resume"))
-		}
-	}()
-	e, err := v.run(ctx, a)
-	returned = true
+	e, err := a.run(ctx)
 	switch {
 	case err == nil:
 	case ctx.Err() != nil && errors.Is(err, context.Canceled), errors.Is(err, errNotBegun):
