@@ -2,6 +2,7 @@ package agl
 
 import (
 	"context"
+	"slices"
 
 	"example.com/agl/internal/engine"
 	"example.com/agl/ports"
@@ -46,9 +47,12 @@ func (r *Run) Integrate(ctx context.Context, resolve Resolver) error {
 		return r.run.Integrate(ctx, nil)
 	}
 	return r.run.Integrate(ctx, func(ctx context.Context, c *engine.Conflict) (engine.Resolution, error) {
-		made, err := resolve(ctx, &Conflict{
-			Child: c.Child, Dir: c.Dir, Attempt: c.Attempt, Paths: c.Paths, Verdict: c.Verdict, conflict: c,
-		})
+		told := &Conflict{Child: c.Child, Dir: c.Dir, Attempt: c.Attempt, Paths: slices.Clone(c.Paths), conflict: c}
+		if c.Verdict != nil {
+			verdict := *c.Verdict
+			told.Verdict = &verdict
+		}
+		made, err := resolve(ctx, told)
 		return made.resolution, err
 	})
 }

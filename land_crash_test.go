@@ -407,3 +407,38 @@ func TestASecondCrashWhileALandingIsRecoveredBuysNothingTwice(t *testing.T) {
 		})
 	}
 }
+
+// What an earlier process has met is told again where it is met again, and not
+// instead of a file that has come in the way since.
+func TestAFileThatCameInTheWayAfterACrashIsWhatIsTold(t *testing.T) {
+	t.Parallel()
+	w := newClash(t, true)
+	require.NoError(t, os.WriteFile(filepath.Join(w.gitDir, ".gitignore"), []byte("local.env\n"), 0o644))
+	w.git("add", "-A")
+	w.git("commit", "-qm", "ignore")
+	builds := w.play
+	w.play = func(tn *turn) (any, error) {
+		if tn.Namespace == "b" {
+			tn.write("local.env", "of b\n")
+			w.gitIn(tn.Dir, "add", "--force", "local.env")
+		}
+		return builds(tn)
+	}
+	death := &faults{}
+	w.killed(death, func(_ context.Context, at *agl.Conflict) (agl.Resolution, error) {
+		death.die()
+		return at.Retry(), nil
+	})
+	mine := filepath.Join(w.checkout(), "local.env")
+	w.gitIn(w.checkout(), "merge", "--abort")
+	require.NoError(t, os.WriteFile(mine, []byte("mine\n"), 0o644))
+	var conflict *agl.ConflictError
+	require.ErrorAs(t, w.resume(clashing(plainly, agl.Abandon)), &conflict)
+	require.Equal(t, []agl.ConflictPath{{Path: "local.env", Kind: ports.ConflictOverwrite}}, conflict.Paths)
+	require.NoError(t, os.Remove(mine))
+	require.NoError(t, w.resume(clashing(plainly, func(_ context.Context, at *agl.Conflict) (agl.Resolution, error) {
+		w.typed(at, "same.txt", "both\n")
+		return at.Retry(), nil
+	})))
+	require.Equal(t, "of b\n", w.landed()["local.env"])
+}

@@ -2,6 +2,7 @@ package agl_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -310,6 +311,74 @@ func TestARedGatePutsNoCommitOnTheParentsBranch(t *testing.T) {
 				w.git("reset", "-q", "--hard")
 				require.False(t, red(dir), "commit %s", commit)
 			}
+		})
+	}
+}
+
+// A build that runs git in the checkout of a landing fails that landing, if it
+// has to: it ends neither the run nor the landings after it.
+func TestABuildThatEndsTheMergeOrMovesTheBranchFailsItsLandingAlone(t *testing.T) {
+	t.Parallel()
+	commit := []string{"commit", "-qam", "by the build"}
+	for name, c := range map[string]struct {
+		passed bool
+		git    []string
+		fails  string // what one's landing fails with; "" if it is made
+	}{
+		"a red one that resets":    {false, []string{"reset", "-q", "--hard"}, "ended the merge"},
+		"a red one that stashes":   {false, []string{"stash", "-q"}, "ended the merge"},
+		"a red one that commits":   {false, commit, "ended the merge"},
+		"a green one that resets":  {true, []string{"reset", "-q", "--hard"}, ""},
+		"a green one that commits": {true, commit, "was moved while it was built"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var w *world
+			w, _ = gated(t, func(task ports.VerifyTask, n int) (ports.Verdict, error) {
+				if n > 1 {
+					return ports.Verdict{Passed: true}, nil
+				}
+				require.NoError(t, os.WriteFile(filepath.Join(task.Dir, "main.go"), []byte("formatted\n"), 0o644))
+				w.gitIn(task.Dir, c.git...)
+				return ports.Verdict{Passed: c.passed}, nil
+			})
+			w.overGit()
+			wf := script(func(ctx context.Context, run *agl.Run) error {
+				children, err := opens(ctx, run, "one", "two")
+				if err != nil {
+					return err
+				}
+				var failed error
+				for _, child := range children {
+					if err := build(ctx, child, "x"); err != nil {
+						return err
+					}
+					failed = errors.Join(failed, child.Integrate(ctx, agl.Abandon))
+				}
+				return failed
+			}, builder)
+			err := w.start(job(wf))
+			files := "main.go\ntwo.txt"
+			if c.fails == "" {
+				require.NoError(t, err)
+				files = "main.go\none.txt\ntwo.txt"
+			} else {
+				require.ErrorIs(t, err, agl.Unexpected)
+				require.ErrorContains(t, err, c.fails)
+			}
+			require.Equal(t, files, w.git("ls-tree", "-r", "--name-only", "agl/job"), "the next landing goes on")
+			require.Equal(t, "package main", w.git("show", "agl/job:main.go"))
+			if c.git[0] == "commit" {
+				salvaged, err := w.engine().Salvaged(t.Context(), "job")
+				require.NoError(t, err)
+				require.Len(t, salvaged, 1)
+				require.Len(t, salvaged[0].Commits, 1)
+				require.Equal(t, "formatted", w.git("show", salvaged[0].Commits[0]+":main.go"))
+			}
+			w.agents()
+			require.NoError(t, w.resume(wf))
+			require.Empty(t, w.agents())
+			require.Equal(t, "main.go\none.txt\ntwo.txt", w.git("ls-tree", "-r", "--name-only", "agl/job"))
 		})
 	}
 }

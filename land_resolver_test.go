@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -323,6 +325,31 @@ func TestAStepThatAResolverLeavesRunningEndsWithIt(t *testing.T) {
 	})
 }
 
+func TestAResolverMayDoWhatItLikesWithWhatItIsTold(t *testing.T) {
+	t.Parallel()
+	w := newClash(t, true)
+	w.verifier.Command = "make"
+	w.verifier.Find = func(_ context.Context, task ports.VerifyTask, _ int) (ports.Verdict, error) {
+		text, err := fs.ReadFile(task.Tree, "same.txt")
+		return ports.Verdict{Passed: err != nil || string(text) != "red\n", Output: "red"}, nil
+	}
+	err := w.start(job(clashing(plainly, func(_ context.Context, at *agl.Conflict) (agl.Resolution, error) {
+		if at.Attempt == 2 {
+			at.Verdict.Output, at.Verdict.Passed = "", true
+			return at.Abort(), nil
+		}
+		require.Len(t, at.Paths, 1)
+		w.typed(at, "same.txt", "red\n")
+		at.Paths = slices.DeleteFunc(at.Paths, func(agl.ConflictPath) bool { return true }) // it clears them
+		return at.Retry(), nil
+	})))
+	var conflict *agl.ConflictError
+	require.ErrorAs(t, err, &conflict)
+	require.Equal(t, "red", conflict.Verdict.Output)
+	require.False(t, conflict.Verdict.Passed)
+	require.Empty(t, conflict.Paths, "the second try met the build alone")
+}
+
 func TestWhatIsResolvedByHandSurvivesARedGate(t *testing.T) {
 	t.Parallel()
 	for name, goesOn := range map[string]bool{"retried": true, "given up": false} {
@@ -398,4 +425,44 @@ func gitFiles(w *world, commit string) map[string]string {
 		files[name] = w.git("show", commit+":"+name) + "\n"
 	}
 	return files
+}
+
+// A goroutine of the workflow that is ended in a resolver, as a test's FailNow
+// does, can tell nobody: the run must not be taken for done.
+func TestARunOfWhichAGoroutineWasEndedIsNotDone(t *testing.T) {
+	t.Parallel()
+	inBoth(t, func(t *testing.T, w *clash) {
+		wf := func(resolve agl.Resolver) *agl.Workflow[agl.None] {
+			return script(func(ctx context.Context, run *agl.Run) error {
+				children, err := opens(ctx, run, "a", "b")
+				if err != nil {
+					return err
+				}
+				errs := make([]error, len(children))
+				for i, child := range children {
+					var group sync.WaitGroup
+					group.Go(func() {
+						if errs[i] = build(ctx, child, "x"); errs[i] == nil {
+							errs[i] = child.Integrate(ctx, resolve)
+						}
+					})
+					group.Wait()
+				}
+				return errors.Join(errs...)
+			}, builder)
+		}
+		err := bounded(t, func() error {
+			return w.start(job(wf(func(context.Context, *agl.Conflict) (agl.Resolution, error) {
+				runtime.Goexit()
+				return agl.Resolution{}, nil
+			})))
+		})
+		require.ErrorIs(t, err, agl.Internal)
+		require.ErrorContains(t, err, "landing b")
+		require.Equal(t, agl.StateInterrupted, w.info().State)
+		w.agents()
+		require.ErrorIs(t, w.resume(wf(agl.Abandon)), agl.Conflicted)
+		require.Empty(t, w.agents())
+		require.Equal(t, agl.StateFailed, w.info().State)
+	})
 }

@@ -43,7 +43,8 @@ type Integrator interface {
 	Settle(ctx context.Context, ws Workspace, tree, reason string) (PutBack, error)
 	// Snapshot returns a commit, on no ref, of the files in a checkout that
 	// holds a merge, unmerged ones as they are. Its objects are durable; the
-	// checkout is as it was. A checkout that holds no merge is Conflicted.
+	// checkout is as it was. A checkout that holds no merge is Conflicted; one
+	// that holds what no commit can is a *RejectedError.
 	Snapshot(ctx context.Context, ws Workspace, spec CommitSpec) (string, error)
 	// Restore makes the files of a checkout that holds a merge those of a
 	// snapshot; what is unmerged stays so. What would be lost is salvaged first.

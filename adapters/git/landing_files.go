@@ -100,8 +100,13 @@ func (i integrator) Snapshot(ctx context.Context, ws ports.Workspace, spec ports
 
 func (c *checkout) snapshot(ctx context.Context, spec ports.CommitSpec, who []string) (string, error) {
 	x, err := c.readIndex(ctx)
-	if err != nil {
+	switch {
+	case badIndex(err):
+		return "", &ports.RejectedError{Reasons: []string{"its index cannot be read: " + reasonOf(err)}}
+	case err != nil:
 		return "", err
+	case !isRegular(c.indexFile()): // what it held of the merge is not known any more
+		return "", &ports.RejectedError{Reasons: []string{"its index is gone"}}
 	}
 	st, err := c.status(ctx)
 	if err != nil {

@@ -6,7 +6,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"example.com/agl/ports"
@@ -21,7 +23,8 @@ type markerLine struct {
 }
 
 // mayMark returns the lines of a file that may be conflict markers, of
-// whatever length.
+// whatever length: an attribute can make them longer than seven characters, and
+// shorter.
 func mayMark(content io.Reader) (lines []markerLine, err error) {
 	in := bufio.NewReaderSize(content, 64<<10)
 	for n := 1; ; n++ {
@@ -32,7 +35,7 @@ func mayMark(content io.Reader) (lines []markerLine, err error) {
 			}
 			return lines, err
 		}
-		if isMarker(line, 7) {
+		if isMarker(line, 1) {
 			lines = append(lines, markerLine{n, string(bytes.TrimRight(line, "\r"))})
 		}
 		for more && err == nil {
@@ -68,23 +71,25 @@ func (c *checkout) markersLeft(ctx context.Context, theirs string, paths []strin
 	defer root.Close()
 	files := fileReader{root: root, format: c.repo.format}
 	suspects := map[string][]markerLine{}
+	var regular []string
 	for _, p := range paths {
 		info, err := root.Lstat(p)
 		if err != nil || !info.Mode().IsRegular() {
 			continue // it was removed, or is no text
 		}
-		var lines []markerLine
+		regular = append(regular, p)
 		err = files.read(p, false, func(_ string, _ int64, content io.Reader) (err error) {
-			lines, err = mayMark(content)
+			suspects[p], err = mayMark(content)
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
-		if len(lines) > 0 {
-			suspects[p] = lines
-		}
 	}
+	if err := c.markersWithin(ctx, regular, suspects); err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(suspects, func(_ string, lines []markerLine) bool { return len(lines) == 0 })
 	left := map[string]ports.ConflictPath{}
 	if len(suspects) == 0 {
 		return left, nil
@@ -102,6 +107,39 @@ func (c *checkout) markersLeft(ctx context.Context, theirs string, paths []strin
 		}
 	}
 	return left, nil
+}
+
+// markersWithin adds to suspects the lines like markers that are in what git
+// would commit of files, where their attributes convert it: neither the bytes
+// of UTF-16 nor those of a filter need show any.
+func (c *checkout) markersWithin(ctx context.Context, paths []string, suspects map[string][]markerLine) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	var ask strings.Builder
+	for _, p := range paths {
+		ask.WriteString(quotePath(p) + "\n")
+	}
+	// They are written, as staging would: to read them back is then the same
+	// for all sizes.
+	out, err := c.run(ctx, call{durable: true, long: true, stdin: strings.NewReader(ask.String()), args: []string{"hash-object", "-w", "--stdin-paths"}})
+	if err != nil {
+		return stageFailure(err)
+	}
+	ids := strings.Fields(string(out))
+	if len(ids) != len(paths) {
+		return fmt.Errorf("git hash-object named %d objects for %d files", len(ids), len(paths))
+	}
+	return c.repo.readBlobs(ctx, ids, func(i int, _ int64, blob io.Reader) error {
+		lines, err := mayMark(blob)
+		for _, line := range lines {
+			same := func(other markerLine) bool { return other.text == line.text }
+			if !slices.ContainsFunc(suspects[paths[i]], same) {
+				suspects[paths[i]] = append(suspects[paths[i]], line)
+			}
+		}
+		return err
+	})
 }
 
 // markersOf returns for each path the lines like markers that merging wrote

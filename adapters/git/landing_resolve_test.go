@@ -42,60 +42,6 @@ func TestAResolutionIsEverythingInTheCheckoutThatIsNotIgnored(t *testing.T) {
 	require.Equal(t, "noise\n", l.read(l.path("noise.log")))
 }
 
-func TestMarkersThatAreLeftKeepAResolutionFromBeingOne(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ a, want string }{
-		"nothing was done":            {"", "line 5"},
-		"the first was left":          {"1\n<<<<<<< HEAD\n", "line 2"},
-		"the last was left":           {"THEIRS", "line 1"},
-		"with line ends of Windows":   {"1\r\n<<<<<<< HEAD\r\n2\r\n", "line 2"},
-		"an underline is none":        {"title\n=======\n", ""},
-		"they are of another command": {"<<<<<<< ours\n1\n=======\n2\n>>>>>>> theirs\n", "line 1"},
-		"a common ancestor was left":  {"||||||| base\n", "line 1"},
-		"an indented one is none":     {" <<<<<<< HEAD\n", ""},
-		"an operator is none":         {"<<<<<<<< x\n<<<<<<<x\n", ""},
-		"the file was removed":        {absent, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			l, m := quarrel(t)
-			switch c.a {
-			case "":
-			case "THEIRS":
-				l.write(l.path("a.txt"), ">>>>>>> "+l.spec.Theirs+"\n")
-			case absent:
-				require.NoError(t, os.Remove(l.path("a.txt")))
-			default:
-				l.write(l.path("a.txt"), c.a)
-			}
-			got := l.resolve(m.Conflicts)
-			if c.want == "" {
-				require.Empty(t, got.Conflicts)
-				l.land(got)
-				return
-			}
-			require.Equal(t, []ports.ConflictPath{{Path: "a.txt", Kind: ports.ConflictMarkers, Note: c.want}}, got.Conflicts)
-			require.Empty(t, got.Tree)
-			require.NotEmpty(t, l.git(l.ws.Dir(), "ls-files", "-u"))
-			l.write(l.path("a.txt"), "done\n")
-			l.land(l.resolve(m.Conflicts))
-		})
-	}
-}
-
-func TestLinesLikeMarkersThatASideHasAreNone(t *testing.T) {
-	t.Parallel()
-	doc := "title\n=======\n<<<<<<< HEAD\n>>>>>>> x\n"
-	l := meet(t, map[string]string{"doc": doc + lines, "size": "s\n", ".gitattributes": "size conflict-marker-size=30\n"},
-		map[string]string{"doc": doc + "o\n", "size": "o\n"}, map[string]string{"doc": doc + "t\n", "size": "t\n"})
-	m := l.merge()
-	require.Len(t, m.Conflicts, 2)
-	l.write(l.path("doc"), doc+"both\n")
-	require.Equal(t, map[string]string{"size": ports.ConflictMarkers}, kinds(l.resolve(m.Conflicts).Conflicts))
-	l.write(l.path("size"), "both\n=======\n")
-	l.land(l.resolve(m.Conflicts))
-}
-
 func TestWhatIsUnmergedAndNotBeingResolvedStaysSo(t *testing.T) {
 	t.Parallel()
 	l, m := quarrel(t)

@@ -49,14 +49,18 @@ func (c *checkout) putBack(ctx context.Context, head, reason string) (done ports
 }
 
 // look reads heads and status. What keeps git from telling a status is put
-// right first: an index it cannot read is moved aside, and a branch or HEAD at
-// what is no commit is put back to head.
+// right first: an index it cannot read is moved aside, a branch or HEAD at what
+// is no commit is put back to head, and folders that are closed to it are
+// opened, as far as they are the user's.
 func (c *checkout) look(ctx context.Context, head string, done *ports.PutBack) (heads, status, error) {
 	was, err := c.heads(ctx)
 	if err != nil {
 		return heads{}, status{}, err
 	}
 	st, err := c.status(ctx)
+	if st.closed && openFolders(c.dir) == nil {
+		st, err = c.status(ctx)
+	}
 	if badIndex(err) {
 		to, err := c.repo.moveAside(filepath.Join(c.gitDir, "index"), c.label, c.namespace+"-index")
 		if err != nil {

@@ -314,6 +314,29 @@ func TestFoldersThatAreNotWritableArePutBackAndCleared(t *testing.T) {
 	require.False(t, w.exists(ws.Dir()))
 }
 
+// Git does not tell of the files in a folder that it cannot look into: a build
+// that left one would make the commit of the next step fail. (Root can.)
+func TestFilesInFoldersThatCannotBeReadAreSalvaged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	ws := w.checkout()
+	closeFolder := func(text string) {
+		w.write(filepath.Join(ws.Dir(), "closed", "x.txt"), text)
+		require.NoError(t, os.Chmod(filepath.Join(ws.Dir(), "closed"), 0))
+		t.Cleanup(func() { _ = os.Chmod(filepath.Join(ws.Dir(), "closed"), 0o755) })
+	}
+	closeFolder("put back\n")
+	done, err := ws.PutBack(t.Context(), w.base, "test")
+	require.NoError(t, err)
+	require.Equal(t, "put back\n", kept(t, w, done.Salvage, "closed/x.txt"))
+	whole(t, w, ws, w.base)
+	closeFolder("cleared\n")
+	cleared, err := w.attach().Clear(t.Context(), map[string]string{"agl/" + label: w.base})
+	require.NoError(t, err)
+	last := cleared.Salvage[len(cleared.Salvage)-1]
+	require.Equal(t, "cleared\n", kept(t, w, &last, "closed/x.txt"))
+}
+
 func TestPuttingBackFollowsNoLinkOutOfTheCheckout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -13,6 +13,7 @@ type status struct {
 	tracked   []string // paths that differ between HEAD, index and files
 	changed   []string // those of them whose file differs from the index, unmerged ones among them
 	untracked []string // paths that are neither tracked nor ignored; a nested repository ends in a slash
+	closed    bool     // git could not look into a folder: what is in it is in none of these
 }
 
 // status asks git how the checkout differs from its HEAD, after it has been
@@ -27,14 +28,17 @@ func (c *checkout) status(ctx context.Context) (status, error) {
 	if err := c.showAll(ctx, x); err != nil {
 		return status{}, err
 	}
-	out, err := c.run(ctx, call{read: true, args: []string{
+	var stderr bytes.Buffer
+	out, err := c.run(ctx, call{read: true, stderr: &stderr, args: []string{
 		"status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all",
 		"--ignore-submodules=dirty", "--no-ahead-behind", "--no-renames",
 	}})
 	if err != nil {
 		return status{}, err
 	}
-	return parseStatus(out)
+	st, err := parseStatus(out)
+	st.closed = bytes.Contains(stderr.Bytes(), []byte("warning: could not open directory '"))
+	return st, err
 }
 
 func (s status) clean() bool { return len(s.tracked) == 0 && len(s.untracked) == 0 }

@@ -54,6 +54,21 @@ func (x *execution) attempt(w *walk, s *namespace, v *verb) *attempt {
 	}
 }
 
+// run runs the attempt's verb. Where that ends its goroutine, nobody is left to
+// whom an error could be given: the walk ends.
+func (a *attempt) run(ctx context.Context) (*ledger.Entry, error) {
+	returned := false
+	defer func() {
+		if !returned {
+			_ = a.walk.stop(ports.Internal.Errorf(a.verb.op(),
+				"its goroutine was ended while it ran (by runtime.Goexit, or FailNow of a test); return an error instead, and resume"))
+		}
+	}()
+	e, err := a.verb.run(ctx, a)
+	returned = true
+	return e, err
+}
+
 // errNotBegun is in the error of a verb whose context had ended before it
 // began: nothing was done, and nothing is recorded.
 var errNotBegun = errors.New("it was not begun")

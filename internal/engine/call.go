@@ -92,7 +92,9 @@ func (a *attempt) gate(ctx context.Context) (*ledger.Entry, error) {
 	return a.succeed(ctx, result{ending: EndDiscard})
 }
 
-// A gateError says that the build gate could not be run.
+// A gateError says that the build gate could not be run, or that what it did
+// keeps its landing from going on. It is the verb's failure, and no reason to
+// end the run.
 type gateError struct{ err error }
 
 func (e *gateError) Error() string { return e.err.Error() }

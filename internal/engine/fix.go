@@ -137,23 +137,32 @@ func (f *fix) record(ctx context.Context, a *attempt, value json.RawMessage, fai
 }
 
 // recordFix records a turn that has ended in a checkout that holds a merge, or
-// that held it: an agent that has ended the merge has failed.
+// that held it: an agent that has ended the merge has failed, and so has one
+// that left what no commit can hold. Either way it is paid for.
 func (x *execution) recordFix(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, r *ports.Record, committer string) error {
 	held, err := x.holds(ctx, ws, spec)
 	if err != nil {
 		return err
 	}
-	if !held {
+	op := fmt.Sprintf("step %s in the conflict of %s", r.Name, r.Namespace)
+	failed := func(cause error) error {
 		if r.Failure == nil {
-			r.Failure, r.Value = ports.FailureOf(mergeEnded("step "+r.Name+" in the conflict of "+r.Namespace)), nil
+			r.Failure, r.Value = ports.FailureOf(cause), nil
 		}
-		_, err = x.record(ctx, r)
+		_, err := x.record(ctx, r)
 		return err
+	}
+	if !held {
+		return failed(mergeEnded(op))
 	}
 	snapshot, err := x.engine.set.Integrator.Snapshot(ctx, ws, ports.CommitSpec{
 		Head: r.Landing.Before, Message: fmt.Sprintf("what %s made of the conflict of %s", r.Name, r.Namespace), Identity: committer, Date: r.Ended,
 	})
-	if err != nil {
+	var rejected *ports.RejectedError
+	switch {
+	case errors.As(err, &rejected):
+		return failed(fmt.Errorf("%s: %w", op, rejected))
+	case err != nil:
 		return err
 	}
 	if err := x.trees.Keep(ctx, "fix-"+snapshot, snapshot); err != nil {

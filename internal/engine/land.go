@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -216,7 +217,11 @@ func (l *landing) restoreHold(ctx context.Context, n int) error {
 // its record, so that the resolver is asked about the same.
 func (l *landing) met(ctx context.Context, n int, m ports.Merge) (*Conflict, error) {
 	c := &Conflict{Child: l.space.name, Dir: l.ws.Dir(), Attempt: n, Paths: m.Conflicts, landing: l}
-	key, terms, err := l.supportKey("attempt", n, m.Tree)
+	what := "attempt"
+	if m.Blocked {
+		what = "blocked" // by what is in the checkout now: another process may have met no more than a conflict
+	}
+	key, terms, err := l.supportKey(what, n, m.Tree)
 	if err != nil {
 		return nil, err
 	}
@@ -239,6 +244,9 @@ func (l *landing) met(ctx context.Context, n int, m ports.Merge) (*Conflict, err
 		}
 		c.Verdict = &verdict
 		if err := l.settled(ctx, m.Tree); err != nil {
+			if held, heldErr := l.x.holds(ctx, l.ws, l.spec); heldErr == nil && !held {
+				return nil, &gateError{ports.Unexpected.Errorf("", "the build gate failed (%s) and ended the merge in its checkout; a build leaves HEAD and the merge alone", verdict.Command)}
+			}
 			return nil, err
 		}
 	}
@@ -312,6 +320,13 @@ func (l *landing) rewrite(ctx context.Context, phase ledger.Phase) error {
 func (l *landing) succeed(ctx context.Context, m ports.Merge) (*ledger.Entry, error) {
 	x, r := l.x, l.record
 	ctx = context.WithoutCancel(ctx)
+	switch at, err := x.engine.set.Workspaces.Branch(ctx, l.parent.branch); {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", l.verb.op(), err)
+	case at != l.spec.Head: // before anything is recorded that could not be made true
+		return l.fail(ctx, ports.Unexpected.Errorf(l.verb.op(),
+			"branch %s was moved while it was built, by the build or by somebody else, from %.12s to %.12s; it is put back", l.parent.branch, l.spec.Head, cmp.Or(at, "nowhere")))
+	}
 	r.Ended = x.engine.now()
 	c, err := x.engine.set.Integrator.Commit(ctx, l.spec, m.Tree, ports.CommitSpec{
 		Head: l.spec.Head, Message: m.Message, Identity: l.committer, Date: r.Ended,

@@ -117,7 +117,12 @@ func (x *execution) keepHold(ctx context.Context, namespace string, ws ports.Wor
 	snapshot, err := x.engine.set.Integrator.Snapshot(ctx, ws, ports.CommitSpec{
 		Head: l.Before, Message: "what was made of the conflict of " + namespace, Identity: who, Date: now,
 	})
-	if err != nil {
+	var rejected *ports.RejectedError
+	switch {
+	case errors.As(err, &rejected): // it would be so at every resume; it is salvaged when the checkout is put back
+		x.note(namespace, "%s was interrupted in the middle of a conflict: what was made of it is salvaged, it cannot be written back: %v", note.Name, rejected)
+		return nil
+	case err != nil:
 		return err
 	}
 	key, terms, err := landingKey(spec, "hold", note.Try)

@@ -330,7 +330,7 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 	x.publish(s.name, ports.Missed{Miss: *miss})
 	ctx = ports.WithVerb(ctx, ports.Verb{Namespace: s.name, Kind: v.kind, Name: v.name, Ordinal: v.ordinal})
 	a := x.attempt(w, s, v)
-	e, err := v.run(ctx, a)
+	e, err := a.run(ctx)
 	switch {
 	case err == nil:
 	case ctx.Err() != nil && errors.Is(err, context.Canceled), errors.Is(err, errNotBegun):
