@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"example.com/agl/internal/gittest"
 	"example.com/agl/ports"
 )
 
@@ -42,14 +44,18 @@ func newBenchOf(t testing.TB, format string, files map[string]string) *bench {
 		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull,
 		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@localhost", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@localhost",
 	}}
-	require.NoError(t, os.MkdirAll(b.main, 0o755))
-	b.gitIn(b.main, "init", "-q", "-b", "main", "--object-format="+format)
-	for p, content := range files {
-		writeInto(t, b.main, p, content)
-	}
-	b.gitIn(b.main, "add", "-A", "-f")
-	b.gitIn(b.main, "commit", "-q", "--allow-empty", "-m", "first")
-	b.head = b.gitIn(b.main, "rev-parse", "HEAD")
+	gittest.Prepared(t, b.main, fmt.Sprintf("bench %s %q", format, files), func() {
+		require.NoError(t, os.MkdirAll(b.main, 0o755))
+		b.gitIn(b.main, "init", "-q", "-b", "main", "--object-format="+format)
+		for p, content := range files {
+			writeInto(t, b.main, p, content)
+		}
+		b.gitIn(b.main, "add", "-A", "-f")
+		b.gitIn(b.main, "commit", "-q", "--allow-empty", "-m", "first")
+	})
+	head, err := os.ReadFile(filepath.Join(b.main, ".git", "refs", "heads", "main"))
+	require.NoError(t, err)
+	b.head = strings.TrimSpace(string(head))
 	dir := filepath.Join(top, "trees", "_base")
 	b.gitIn(b.main, "worktree", "add", "-q", "-b", "agl/job", dir)
 	b.repo, err = Open(t.Context(), Options{
@@ -58,7 +64,7 @@ func newBenchOf(t testing.TB, format string, files map[string]string) *bench {
 	require.NoError(t, err)
 	b.checkout = &checkout{
 		repo: b.repo, label: "job", namespace: "_base", branch: "agl/job",
-		dir: dir, gitDir: b.gitIn(dir, "rev-parse", "--absolute-git-dir"),
+		dir: dir, gitDir: filepath.Join(b.main, ".git", "worktrees", "_base"),
 	}
 	return b
 }

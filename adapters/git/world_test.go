@@ -3,6 +3,7 @@ package git_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"example.com/agl/adapters/git"
+	"example.com/agl/internal/gittest"
 	"example.com/agl/ports"
 )
 
@@ -40,13 +42,15 @@ func newWorld(t testing.TB, files map[string]string) *world {
 	if files == nil {
 		files = map[string]string{"a.txt": "one\n", "dir/b.txt": "two\n"}
 	}
-	w.git(w.root, "init", "-q", "-b", "main", w.dir)
-	for name, content := range files {
-		w.write(filepath.Join(w.dir, name), content)
-	}
-	w.git(w.dir, "add", "-A")
-	w.git(w.dir, "commit", "-q", "-m", "first")
-	w.base = w.git(w.dir, "rev-parse", "HEAD")
+	gittest.Prepared(t, w.dir, fmt.Sprintf("world %q", files), func() {
+		w.git(w.root, "init", "-q", "-b", "main", w.dir)
+		for name, content := range files {
+			w.write(filepath.Join(w.dir, name), content)
+		}
+		w.git(w.dir, "add", "-A")
+		w.git(w.dir, "commit", "-q", "-m", "first")
+	})
+	w.base = strings.TrimSpace(w.read(filepath.Join(w.dir, ".git", "refs", "heads", "main")))
 	w.open()
 	return w
 }
