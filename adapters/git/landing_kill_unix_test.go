@@ -160,12 +160,11 @@ func TestALandingThatIsKilledAtAnyCallOfGitIsFinishedByTheNext(t *testing.T) {
 			l := meetIn(w, t, map[string]string{"a.txt": c.ours, "o.txt": "o\n"}, map[string]string{"a.txt": c.theirs, "new/t.txt": "t\n", "b.txt": absent}, nil)
 			bin, count := filepath.Join(w.root, "bin"), filepath.Join(w.root, "count")
 			w.write(filepath.Join(bin, "git"), `#!/bin/sh
-n=$(($(cat '`+count+`') + 1)); echo $n >'`+count+`'
+read n <'`+count+`'; n=$((n + 1)); echo $n >'`+count+`'
 [ $n = "$AGL_TEST_BEFORE" ] && kill -9 $PPID && exit 1
+[ $n = "$AGL_TEST_AFTER" ] || exec '`+real+`' "$@"
 '`+real+`' "$@"
-rc=$?
-[ $n = "$AGL_TEST_AFTER" ] && kill -9 $PPID
-exit $rc
+kill -9 $PPID
 `)
 			require.NoError(t, os.Chmod(filepath.Join(bin, "git"), 0o755))
 			live := func(when string, at int) bool {

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -142,21 +143,37 @@ func (b *bench) fetched(s *ports.Salvage) map[string]string {
 // filesOf returns the files of a commit in the form of newBench.
 func (b *bench) filesOf(dir, commit string) map[string]string {
 	b.t.Helper()
-	files := map[string]string{}
+	type entry struct{ path, mode, id string }
+	var entries []entry
+	var wanted strings.Builder
 	for line := range strings.SplitSeq(b.gitIn(dir, "ls-tree", "-r", "-z", commit), "\x00") {
 		meta, p, ok := strings.Cut(line, "\t")
 		if !ok {
 			continue
 		}
 		f := strings.Fields(meta)
-		cmd := exec.Command("git", "cat-file", f[1], f[2])
-		cmd.Dir, cmd.Env = dir, b.env
-		out, err := cmd.Output()
-		if f[0] == modeRepo {
-			out, err = []byte("commit "+f[2]), nil
+		entries = append(entries, entry{p, f[0], f[2]})
+		if f[0] != modeRepo {
+			fmt.Fprintln(&wanted, f[2])
 		}
-		require.NoError(b.t, err)
-		files[p] = describe(f[0] == modeLink, f[0] == modeExec, out)
+	}
+	cmd := exec.Command("git", "cat-file", "--batch")
+	cmd.Dir, cmd.Env, cmd.Stdin = dir, b.env, strings.NewReader(wanted.String())
+	out, err := cmd.Output()
+	require.NoError(b.t, err)
+	files := map[string]string{}
+	for _, e := range entries {
+		content := []byte("commit " + e.id)
+		if e.mode != modeRepo {
+			var id string
+			var size int
+			header, rest, _ := bytes.Cut(out, []byte("\n"))
+			_, err := fmt.Sscanf(string(header), "%s blob %d", &id, &size)
+			require.NoError(b.t, err, "%s: %s", e.path, header)
+			require.Equal(b.t, e.id, id)
+			content, out = rest[:size], rest[size+1:]
+		}
+		files[e.path] = describe(e.mode == modeLink, e.mode == modeExec, content)
 	}
 	return files
 }

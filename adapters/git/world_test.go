@@ -39,20 +39,30 @@ var when = time.Date(2024, 5, 6, 7, 8, 9, 0, time.FixedZone("", 2*60*60))
 func newWorld(t testing.TB, files map[string]string) *world {
 	t.Helper()
 	w := bareWorld(t)
+	gittest.Prepared(t, w.dir, fmt.Sprintf("world %q", files), func() { w.begin(files) })
+	w.base = w.ref("heads/main")
+	w.open()
+	return w
+}
+
+// begin makes the repository and its first commit.
+func (w *world) begin(files map[string]string) {
+	w.t.Helper()
 	if files == nil {
 		files = map[string]string{"a.txt": "one\n", "dir/b.txt": "two\n"}
 	}
-	gittest.Prepared(t, w.dir, fmt.Sprintf("world %q", files), func() {
-		w.git(w.root, "init", "-q", "-b", "main", w.dir)
-		for name, content := range files {
-			w.write(filepath.Join(w.dir, name), content)
-		}
-		w.git(w.dir, "add", "-A")
-		w.git(w.dir, "commit", "-q", "-m", "first")
-	})
-	w.base = strings.TrimSpace(w.read(filepath.Join(w.dir, ".git", "refs", "heads", "main")))
-	w.open()
-	return w
+	w.git(w.root, "init", "-q", "-b", "main", w.dir)
+	for name, content := range files {
+		w.write(filepath.Join(w.dir, name), content)
+	}
+	w.git(w.dir, "add", "-A")
+	w.git(w.dir, "commit", "-q", "-m", "first")
+}
+
+// ref returns the commit that a ref in a file of its own names.
+func (w *world) ref(name string) string {
+	w.t.Helper()
+	return strings.TrimSpace(w.read(filepath.Join(w.dir, ".git", "refs", name)))
 }
 
 // bareWorld makes a world without a repository.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -27,7 +28,9 @@ var originals sync.Map // of *original, by name
 // first dir of a name in this process: the others get copies, for to make a
 // repository takes several processes. Nothing in it may name dir, and
 // everything of one name must be the same. Git does not know the times of the
-// copied files: it takes them for files that may have changed, and looks.
+// copied files: it takes them for files that may have changed, and looks. The
+// sample hooks that git puts into a repository are removed: they are half of
+// its files.
 func Prepared(t testing.TB, dir, name string, prepare func()) {
 	t.Helper()
 	entry, _ := originals.LoadOrStore(name, &original{})
@@ -60,6 +63,9 @@ func (o *original) read(dir string) error {
 		info, err := d.Info()
 		if err != nil {
 			return err
+		}
+		if info.Mode().IsRegular() && strings.HasSuffix(path, ".sample") {
+			return os.Remove(path)
 		}
 		f := file{mode: info.Mode()}
 		if f.name, err = filepath.Rel(dir, path); err != nil {
