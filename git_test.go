@@ -90,6 +90,7 @@ func TestACrashOverRealGitIsResumed(t *testing.T) {
 	probe := &faults{}
 	want := gitInterrupted(t, probe).gitOutcome()
 	require.Contains(t, want[0], "fix.txt")
+	tried := 0
 	for i, name := range probe.names {
 		for _, after := range []bool{false, true} {
 			switch kind, _, _ := strings.Cut(name, " "); kind {
@@ -100,6 +101,9 @@ func TestACrashOverRealGitIsResumed(t *testing.T) {
 				}
 			default:
 				continue // nothing that git sees: the same crash over the repository in memory says enough
+			}
+			if tried++; tried%stride(3) != 0 {
+				continue
 			}
 			t.Run(fmt.Sprintf("%d %s after=%v", i+1, name, after), func(t *testing.T) {
 				t.Parallel()
