@@ -13,6 +13,7 @@ import (
 
 	"example.com/agl"
 	"example.com/agl/adapters/git"
+	"example.com/agl/internal/gittest"
 )
 
 // overGit puts a world over a real repository, made in a temporary folder.
@@ -26,11 +27,13 @@ func (w *world) overGit() {
 		"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com",
 	}
 	w.gitDir = filepath.Join(dir, "repo")
-	require.NoError(w.t, os.MkdirAll(w.gitDir, 0o755))
-	w.git("init", "-q", "-b", "main")
-	require.NoError(w.t, os.WriteFile(filepath.Join(w.gitDir, "main.go"), []byte("package main\n"), 0o644))
-	w.git("add", "-A")
-	w.git("commit", "-qm", "begin")
+	gittest.Prepared(w.t, w.gitDir, "world", func() {
+		require.NoError(w.t, os.MkdirAll(w.gitDir, 0o755))
+		w.git("init", "-q", "-b", "main")
+		require.NoError(w.t, os.WriteFile(filepath.Join(w.gitDir, "main.go"), []byte("package main\n"), 0o644))
+		w.git("add", "-A")
+		w.git("commit", "-qm", "begin")
+	})
 	w.trees = filepath.Join(dir, "trees")
 	repo, err := git.Open(w.t.Context(), git.Options{
 		Repo: w.gitDir, Trees: w.trees, SalvageDir: filepath.Join(dir, "salvage"), Env: w.gitEnv,
@@ -87,6 +90,7 @@ func TestACrashOverRealGitIsResumed(t *testing.T) {
 	probe := &faults{}
 	want := gitInterrupted(t, probe).gitOutcome()
 	require.Contains(t, want[0], "fix.txt")
+	tried := 0
 	for i, name := range probe.names {
 		for _, after := range []bool{false, true} {
 			switch kind, _, _ := strings.Cut(name, " "); kind {
@@ -97,6 +101,9 @@ func TestACrashOverRealGitIsResumed(t *testing.T) {
 				}
 			default:
 				continue // nothing that git sees: the same crash over the repository in memory says enough
+			}
+			if tried++; tried%stride(3) != 0 {
+				continue
 			}
 			t.Run(fmt.Sprintf("%d %s after=%v", i+1, name, after), func(t *testing.T) {
 				t.Parallel()

@@ -376,11 +376,7 @@ func TestASecondCrashWhileALandingIsRecoveredBuysNothingTwice(t *testing.T) {
 	require.Len(t, w.agents(), 6)
 	from := nth("merge", 1)(probe.names) // that of b
 	require.Positive(t, from)
-	step := 3
-	if *crashAll {
-		step = 1
-	}
-	for i := 4 * from; i < 4*len(probe.names); i += step {
+	for i := 4 * from; i < 4*len(probe.names); i += stride(5) {
 		at, after, powerCut := i/4, i%2 == 1, i/2%2 == 1
 		t.Run(fmt.Sprintf("%d %s after=%v powercut=%v", at+1, probe.names[at], after, powerCut), func(t *testing.T) {
 			t.Parallel()

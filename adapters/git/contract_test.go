@@ -32,12 +32,10 @@ func levers(w *world) porttest.Repository {
 			return err == nil && out != ""
 		},
 		Commit: func(ws ports.Workspace, message string, detached bool) (string, error) {
-			args := []string{"rev-parse", "HEAD"}
 			if detached {
-				args = []string{"checkout", "-q", "--detach"}
-			}
-			if _, err := w.tryGit(ws.Dir(), args...); err != nil {
-				return "", err
+				if _, err := w.tryGit(ws.Dir(), "checkout", "-q", "--detach"); err != nil {
+					return "", err
+				}
 			}
 			if _, err := w.tryGit(ws.Dir(), "add", "-A"); err != nil {
 				return "", err

@@ -158,23 +158,24 @@ func TestALandingThatIsKilledAtAnyCallOfGitIsFinishedByTheNext(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, map[string]string{"a.txt": lines, "b.txt": "b\n"})
 			l := meetIn(w, t, map[string]string{"a.txt": c.ours, "o.txt": "o\n"}, map[string]string{"a.txt": c.theirs, "new/t.txt": "t\n", "b.txt": absent}, nil)
-			bin, count := filepath.Join(w.root, "bin"), filepath.Join(w.root, "count")
+			bin := filepath.Join(w.root, "bin")
+			// Calls may go on at once: each takes the first number that nobody has.
 			w.write(filepath.Join(bin, "git"), `#!/bin/sh
-n=$(($(cat '`+count+`') + 1)); echo $n >'`+count+`'
+n=1; set -C; until { true >"$AGL_TEST_CALLS/$n"; } 2>/dev/null; do n=$((n + 1)); [ -d "$AGL_TEST_CALLS" ] || exit 1; done; set +C
 [ $n = "$AGL_TEST_BEFORE" ] && kill -9 $PPID && exit 1
+[ $n = "$AGL_TEST_AFTER" ] || exec '`+real+`' "$@"
 '`+real+`' "$@"
-rc=$?
-[ $n = "$AGL_TEST_AFTER" ] && kill -9 $PPID
-exit $rc
+kill -9 $PPID
 `)
 			require.NoError(t, os.Chmod(filepath.Join(bin, "git"), 0o755))
 			live := func(when string, at int) bool {
-				w.write(count, "0\n")
+				calls, err := os.MkdirTemp(w.root, "calls-")
+				require.NoError(t, err)
 				var stderr strings.Builder
 				cmd := exec.CommandContext(t.Context(), self)
-				cmd.Env = append(w.env, "AGL_TEST_KILLED_LANDING="+w.root, "PATH="+bin+":"+os.Getenv("PATH"), fmt.Sprintf("%s=%d", when, at))
+				cmd.Env = append(w.env, "AGL_TEST_KILLED_LANDING="+w.root, "PATH="+bin+":"+os.Getenv("PATH"), "AGL_TEST_CALLS="+calls, fmt.Sprintf("%s=%d", when, at))
 				cmd.Stderr = &stderr
-				err := cmd.Run()
+				err = cmd.Run()
 				var exit *exec.ExitError
 				if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == -1) {
 					t.Fatalf("%s %d: %v: %s", when, at, err, stderr.String())

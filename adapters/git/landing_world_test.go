@@ -1,12 +1,14 @@
 package git_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/agl/internal/gittest"
 	"example.com/agl/ports"
 )
 
@@ -23,12 +25,53 @@ type landing struct {
 const absent = "\x00absent"
 
 // meet makes a parent and a child of one beginning, each with a commit of its
-// own changes: files by name, or functions that change the checkout.
+// own changes: files by name. Of the child there is only the branch.
 func meet(t *testing.T, base, ours, theirs map[string]string) *landing {
 	t.Helper()
-	return meetIn(newWorld(t, base), t, ours, theirs, nil)
+	w := bareWorld(t)
+	parent, child := basePlace(), childPlace("c")
+	gittest.Prepared(t, w.dir, fmt.Sprintf("landing %q %q %q", base, ours, theirs), func() {
+		w.begin(base)
+		w.branch(parent.Branch, "ours", ours)
+		w.branch(child.Branch, "theirs", theirs)
+	})
+	w.base = w.ref("heads/main")
+	w.open()
+	l := &landing{world: w, t: t, in: w.repo.Integrator(), spec: ports.MergeSpec{
+		Head: w.ref("heads/" + parent.Branch), Theirs: w.ref("heads/" + child.Branch), Branch: child.Branch, Into: parent.Branch,
+	}}
+	l.ws = w.checkoutAt(l.spec.Head)
+	return l
 }
 
+// branch makes a branch with a commit of changes to the first one, if there
+// are any.
+func (w *world) branch(name, message string, changes map[string]string) {
+	w.t.Helper()
+	w.git(w.dir, "checkout", "-q", "-b", name, "main")
+	if len(changes) > 0 {
+		w.change(w.dir, changes)
+		w.git(w.dir, "add", "-A")
+		w.git(w.dir, "commit", "-q", "-m", message)
+	}
+	w.git(w.dir, "checkout", "-q", "main")
+}
+
+// change writes and removes files.
+func (w *world) change(dir string, files map[string]string) {
+	w.t.Helper()
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if content == absent {
+			require.NoError(w.t, os.Remove(path))
+		} else {
+			w.write(path, content)
+		}
+	}
+}
+
+// meetIn makes both in a world, as AGL does: each has a checkout, which more may
+// change besides.
 func meetIn(w *world, t *testing.T, ours, theirs map[string]string, more func(parent, child string)) *landing {
 	t.Helper()
 	l := &landing{world: w, t: t, in: w.repo.Integrator()}
@@ -39,14 +82,7 @@ func meetIn(w *world, t *testing.T, ours, theirs map[string]string, more func(pa
 	other, err := w.attach().Open(t.Context(), child, w.base)
 	require.NoError(t, err)
 	for ws, files := range map[ports.Workspace]map[string]string{l.ws: ours, other: theirs} {
-		for name, content := range files {
-			path := filepath.Join(ws.Dir(), name)
-			if content == absent {
-				require.NoError(t, os.Remove(path))
-			} else {
-				w.write(path, content)
-			}
-		}
+		w.change(ws.Dir(), files)
 	}
 	if more != nil {
 		more(l.ws.Dir(), other.Dir())

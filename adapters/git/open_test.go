@@ -20,9 +20,10 @@ import (
 // whole checks that a checkout is a registered worktree at head, on its branch.
 func whole(t *testing.T, w *world, ws ports.Workspace, head string) {
 	t.Helper()
-	require.Equal(t, head, w.git(ws.Dir(), "rev-parse", "HEAD"))
-	require.Empty(t, w.git(ws.Dir(), "status", "--porcelain"))
-	require.Contains(t, w.git(ws.Dir(), "symbolic-ref", "HEAD"), "refs/heads/agl/")
+	status := strings.Split(w.git(ws.Dir(), "status", "--porcelain=v2", "--branch"), "\n")
+	require.Len(t, status, 2, "it is clean")
+	require.Equal(t, "# branch.oid "+head, status[0])
+	require.Contains(t, status[1], "# branch.head agl/")
 	list := w.git(w.dir, "worktree", "list", "--porcelain")
 	require.Contains(t, list, "worktree "+ws.Dir()+"\n")
 	require.NotContains(t, list, "locked")

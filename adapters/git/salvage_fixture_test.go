@@ -1,7 +1,9 @@
 package git
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -12,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"example.com/agl/internal/gittest"
 	"example.com/agl/ports"
 )
 
@@ -42,14 +45,18 @@ func newBenchOf(t testing.TB, format string, files map[string]string) *bench {
 		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull,
 		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@localhost", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@localhost",
 	}}
-	require.NoError(t, os.MkdirAll(b.main, 0o755))
-	b.gitIn(b.main, "init", "-q", "-b", "main", "--object-format="+format)
-	for p, content := range files {
-		writeInto(t, b.main, p, content)
-	}
-	b.gitIn(b.main, "add", "-A", "-f")
-	b.gitIn(b.main, "commit", "-q", "--allow-empty", "-m", "first")
-	b.head = b.gitIn(b.main, "rev-parse", "HEAD")
+	gittest.Prepared(t, b.main, fmt.Sprintf("bench %s %q", format, files), func() {
+		require.NoError(t, os.MkdirAll(b.main, 0o755))
+		b.gitIn(b.main, "init", "-q", "-b", "main", "--object-format="+format)
+		for p, content := range files {
+			writeInto(t, b.main, p, content)
+		}
+		b.gitIn(b.main, "add", "-A", "-f")
+		b.gitIn(b.main, "commit", "-q", "--allow-empty", "-m", "first")
+	})
+	head, err := os.ReadFile(filepath.Join(b.main, ".git", "refs", "heads", "main"))
+	require.NoError(t, err)
+	b.head = strings.TrimSpace(string(head))
 	dir := filepath.Join(top, "trees", "_base")
 	b.gitIn(b.main, "worktree", "add", "-q", "-b", "agl/job", dir)
 	b.repo, err = Open(t.Context(), Options{
@@ -58,7 +65,7 @@ func newBenchOf(t testing.TB, format string, files map[string]string) *bench {
 	require.NoError(t, err)
 	b.checkout = &checkout{
 		repo: b.repo, label: "job", namespace: "_base", branch: "agl/job",
-		dir: dir, gitDir: b.gitIn(dir, "rev-parse", "--absolute-git-dir"),
+		dir: dir, gitDir: filepath.Join(b.main, ".git", "worktrees", "_base"),
 	}
 	return b
 }
@@ -136,21 +143,37 @@ func (b *bench) fetched(s *ports.Salvage) map[string]string {
 // filesOf returns the files of a commit in the form of newBench.
 func (b *bench) filesOf(dir, commit string) map[string]string {
 	b.t.Helper()
-	files := map[string]string{}
+	type entry struct{ path, mode, id string }
+	var entries []entry
+	var wanted strings.Builder
 	for line := range strings.SplitSeq(b.gitIn(dir, "ls-tree", "-r", "-z", commit), "\x00") {
 		meta, p, ok := strings.Cut(line, "\t")
 		if !ok {
 			continue
 		}
 		f := strings.Fields(meta)
-		cmd := exec.Command("git", "cat-file", f[1], f[2])
-		cmd.Dir, cmd.Env = dir, b.env
-		out, err := cmd.Output()
-		if f[0] == modeRepo {
-			out, err = []byte("commit "+f[2]), nil
+		entries = append(entries, entry{p, f[0], f[2]})
+		if f[0] != modeRepo {
+			fmt.Fprintln(&wanted, f[2])
 		}
-		require.NoError(b.t, err)
-		files[p] = describe(f[0] == modeLink, f[0] == modeExec, out)
+	}
+	cmd := exec.Command("git", "cat-file", "--batch")
+	cmd.Dir, cmd.Env, cmd.Stdin = dir, b.env, strings.NewReader(wanted.String())
+	out, err := cmd.Output()
+	require.NoError(b.t, err)
+	files := map[string]string{}
+	for _, e := range entries {
+		content := []byte("commit " + e.id)
+		if e.mode != modeRepo {
+			var id string
+			var size int
+			header, rest, _ := bytes.Cut(out, []byte("\n"))
+			_, err := fmt.Sscanf(string(header), "%s blob %d", &id, &size)
+			require.NoError(b.t, err, "%s: %s", e.path, header)
+			require.Equal(b.t, e.id, id)
+			content, out = rest[:size], rest[size+1:]
+		}
+		files[e.path] = describe(e.mode == modeLink, e.mode == modeExec, content)
 	}
 	return files
 }

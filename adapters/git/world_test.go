@@ -3,6 +3,7 @@ package git_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"example.com/agl/adapters/git"
+	"example.com/agl/internal/gittest"
 	"example.com/agl/ports"
 )
 
@@ -37,6 +39,15 @@ var when = time.Date(2024, 5, 6, 7, 8, 9, 0, time.FixedZone("", 2*60*60))
 func newWorld(t testing.TB, files map[string]string) *world {
 	t.Helper()
 	w := bareWorld(t)
+	gittest.Prepared(t, w.dir, fmt.Sprintf("world %q", files), func() { w.begin(files) })
+	w.base = w.ref("heads/main")
+	w.open()
+	return w
+}
+
+// begin makes the repository and its first commit.
+func (w *world) begin(files map[string]string) {
+	w.t.Helper()
 	if files == nil {
 		files = map[string]string{"a.txt": "one\n", "dir/b.txt": "two\n"}
 	}
@@ -46,9 +57,12 @@ func newWorld(t testing.TB, files map[string]string) *world {
 	}
 	w.git(w.dir, "add", "-A")
 	w.git(w.dir, "commit", "-q", "-m", "first")
-	w.base = w.git(w.dir, "rev-parse", "HEAD")
-	w.open()
-	return w
+}
+
+// ref returns the commit that a ref in a file of its own names.
+func (w *world) ref(name string) string {
+	w.t.Helper()
+	return strings.TrimSpace(w.read(filepath.Join(w.dir, ".git", "refs", name)))
 }
 
 // bareWorld makes a world without a repository.

@@ -21,9 +21,11 @@ type Repo struct {
 // and a committer identity of its own.
 func New(t testing.TB, files map[string]string) *Repo {
 	t.Helper()
-	r := Empty(t)
-	r.Git("config", "user.name", "Tess Ter")
-	r.Git("config", "user.email", "tess@example.com")
+	r := prepared(t, "with an identity", func(r *Repo) {
+		r.init()
+		r.Git("config", "user.name", "Tess Ter")
+		r.Git("config", "user.email", "tess@example.com")
+	})
 	r.Write(files)
 	r.Git("add", "--all")
 	r.Git("commit", "--quiet", "--allow-empty", "--message", "first")
@@ -33,16 +35,26 @@ func New(t testing.TB, files map[string]string) *Repo {
 // Empty returns a repository without a commit and without an identity.
 func Empty(t testing.TB) *Repo {
 	t.Helper()
+	return prepared(t, "empty", (*Repo).init)
+}
+
+func prepared(t testing.TB, name string, prepare func(r *Repo)) *Repo {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &Repo{Dir: filepath.Join(dir, "repo"), Env: Env(t), t: t}
+	Prepared(t, r.Dir, "gittest: "+name, func() { prepare(r) })
+	return r
+}
+
+func (r *Repo) init() {
+	r.t.Helper()
 	if err := os.Mkdir(r.Dir, 0o700); err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
 	r.Git("init", "--quiet", "--initial-branch", "main")
-	return r
 }
 
 // Env returns this process's environment with an empty home of its own, and

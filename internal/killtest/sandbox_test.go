@@ -14,10 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -98,36 +96,17 @@ func newSandbox(t testing.TB, script string) *sandbox {
 	return s
 }
 
-// template is a repository to copy: to make one takes six processes.
-var template struct {
-	sync.Mutex
-	copy fs.FS
-}
-
 // newRepository returns a repository with a commit and a committer.
 func newRepository(t testing.TB) string {
 	t.Helper()
-	template.Lock()
-	defer template.Unlock()
-	if template.copy == nil {
-		repo := gittest.New(t, map[string]string{
-			"README.md": "# A project\n", "old.txt": "old\n", "tool.sh": "#!/bin/sh\n", "sub/kept.txt": "kept\n",
-		})
-		files := fstest.MapFS{}
-		walk(t, repo.Dir, func(name, path string, d fs.DirEntry) bool {
-			info, err := d.Info()
-			require.NoError(t, err)
-			if !strings.HasSuffix(name, ".sample") {
-				files[name] = &fstest.MapFile{Data: []byte(read(path)), Mode: info.Mode()}
-			}
-			return false
-		})
-		template.copy = files
-	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	dir = filepath.Join(dir, "repo")
-	require.NoError(t, os.CopyFS(dir, template.copy))
+	gittest.Prepared(t, dir, "operator's", func() {
+		require.NoError(t, os.Rename(gittest.New(t, map[string]string{
+			"README.md": "# A project\n", "old.txt": "old\n", "tool.sh": "#!/bin/sh\n", "sub/kept.txt": "kept\n",
+		}).Dir, dir))
+	})
 	return dir
 }
 
