@@ -21,8 +21,11 @@ func TestTheBoardTellsHowFarEachChunkIs(t *testing.T) {
 	want := agl.Screen{Title: "split: greet", Body: []agl.Block{
 		agl.Progress{Label: "landed", Done: 1, Total: 5},
 		agl.Table{Header: []string{"CHUNK", "STATE", "TOKENS", ""}, Rows: [][]string{
-			{"a", "landed", "7", ""}, {"b", "builds", "0", "edits b.go"}, {"c", "waits to land", "0", ""},
-			{"d", "conflict", "0", ""}, {"e", "waits", "0", ""},
+			{"a", "landed", "7", ""},
+			{"b", "builds", "0", "edits b.go"},
+			{"c", "waits to land", "0", ""},
+			{"d", "conflict", "0", ""},
+			{"e", "waits", "0", ""},
 		}},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
