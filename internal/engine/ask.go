@@ -61,8 +61,16 @@ func questionID(namespace, key string) string {
 	if err != nil {
 		panic(err) // strings of our own are always JSON
 	}
-	return term.Digest[:10]
+	return term.Digest[:idLength]
 }
+
+// idLength is how long a question's id is, in hex digits: enough for those of one
+// run, and short enough to type.
+const idLength = 10
+
+// replyID is the id of a question that an agent asks; the namespace is in its
+// key.
+func replyID(key string) string { return key[:min(len(key), idLength)] }
 
 // Ask asks a person, unless it is recorded. It needs no checkout: children land
 // meanwhile.

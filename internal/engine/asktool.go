@@ -65,7 +65,7 @@ func (a *attempt) answer(ctx context.Context, asked AgentQuestion) (string, erro
 	if err != nil {
 		return "", err
 	}
-	q.ID = key[:10]
+	q.ID = replyID(key)
 	if e := x.book.Support(ports.KindReply, a.space.name, key, a.since); e != nil {
 		var answer string
 		if err := x.supportValue(ctx, e, &answer); err != nil {

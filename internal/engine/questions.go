@@ -81,7 +81,7 @@ func (e *Engine) Answer(ctx context.Context, label, id, value string) error {
 }
 
 func isQuestionID(id string) bool {
-	return len(id) == 10 && strings.Trim(id, "0123456789abcdef") == ""
+	return len(id) == idLength && strings.Trim(id, "0123456789abcdef") == ""
 }
 
 // exists returns an error unless a run is recorded under a label.
@@ -107,7 +107,7 @@ func (x *execution) dropTaken(ctx context.Context) error {
 		case ports.KindAnswer:
 			taken[questionID(e.Namespace, e.Key)] = e
 		case ports.KindReply:
-			taken[e.Key[:10]] = e
+			taken[replyID(e.Key)] = e
 		}
 	}
 	for _, id := range ids {

@@ -306,3 +306,41 @@ func FuzzARecordIsReadOrNamed(f *testing.F) {
 		require.NoError(t, err)
 	})
 }
+
+func FuzzAQuestionAndItsAnswerAreReadOrNamed(f *testing.F) {
+	store := &mem.Store{}
+	q := ports.Question{ID: "0123456789", Run: "job", Namespace: "_base", Text: "Which?", Options: []string{"a", "b"}}
+	require.NoError(f, ledger.WriteQuestion(f.Context(), store, q, time.Unix(1, 0).UTC()))
+	require.NoError(f, ledger.WriteAnswer(f.Context(), store, "job", q.ID, "a", time.Unix(2, 0).UTC()))
+	for _, name := range []string{"questions/0123456789.json", "answers/0123456789.json"} {
+		doc, err := store.Read(f.Context(), "job", name)
+		require.NoError(f, err)
+		f.Add(doc)
+		f.Add(doc[:len(doc)/2])
+		f.Add(bytes.Replace(doc, []byte("0123456789"), []byte("0123456788"), 1))
+	}
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		store := &mem.Store{}
+		for _, folder := range []string{"questions", "answers"} {
+			require.NoError(t, store.Write(t.Context(), "job", folder+"/0123456789.json", doc, ports.Durable))
+		}
+		named := func(err error, folder string) {
+			var corrupt *ports.CorruptError
+			require.ErrorAs(t, err, &corrupt)
+			require.Contains(t, corrupt.File, folder+"/0123456789.json")
+		}
+		read, _, err := ledger.ReadQuestion(t.Context(), store, "job", "0123456789")
+		if err != nil {
+			named(err, "questions")
+		} else {
+			require.Equal(t, "0123456789", read.ID)
+			require.NoError(t, ports.CheckQuestion(read))
+		}
+		given, err := ledger.ReadAnswer(t.Context(), store, "job", "0123456789")
+		if err != nil {
+			named(err, "answers")
+		} else {
+			require.Equal(t, "0123456789", given.ID)
+		}
+	})
+}
