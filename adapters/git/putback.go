@@ -30,11 +30,14 @@ func (c *checkout) putBack(ctx context.Context, head, reason string) (done ports
 			return done, err
 		}
 	}
+	if at, err := c.heads(ctx); err == nil && at.standsAt(head) && len(c.unfinished()) == 0 && c.asCommitted(head) {
+		return done, nil
+	}
 	was, st, err := c.look(ctx, head, &done)
 	if err != nil {
 		return done, err
 	}
-	if was.attached && !was.symbolic && st.oid == head && was.branch == head && st.clean() && len(c.unfinished()) == 0 {
+	if was.standsAt(head) && st.oid == head && st.clean() && len(c.unfinished()) == 0 {
 		return done, nil
 	}
 	if done.Salvage, err = c.salvageHold(ctx, head, reason); err != nil {
