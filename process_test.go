@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,7 +37,7 @@ func (w *world) countGit() func() int {
 	}
 }
 
-func TestAReaderThatChangesNothingCostsTwoGitProcesses(t *testing.T) {
+func TestAReaderThatChangesNothingCostsOneGitProcess(t *testing.T) {
 	t.Parallel()
 	var count func() int
 	var at []int
@@ -56,7 +57,11 @@ func TestAReaderThatChangesNothingCostsTwoGitProcesses(t *testing.T) {
 	})
 	require.NoError(t, w.start(job(wf)))
 	require.Positive(t, at[0], "git leaves its traces")
-	require.Equal(t, 2, at[2]-at[1], "one before an agent, one after it")
+	want := 1 // after an agent; that there is nothing to put back before it is seen without git
+	if runtime.GOOS != "linux" {
+		want = 2
+	}
+	require.Equal(t, want, at[2]-at[1])
 	before := count()
 	require.NoError(t, w.resume(wf))
 	require.Equal(t, before, count(), "a resume of a finished run reads files and no more")

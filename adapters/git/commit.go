@@ -88,6 +88,7 @@ func (c *checkout) commit(ctx context.Context, spec ports.CommitSpec, who []stri
 		if made.ID, err = c.commitTree(ctx, who, spec.Message, tree, own); err != nil {
 			return ports.Commit{}, err
 		}
+		c.repo.found.commit(made.ID, tree)
 		if err := c.sync(ctx, made, spec.Head, own, changed); err != nil {
 			return ports.Commit{}, err
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -170,7 +171,9 @@ func TestGuardAndVerifyStartNoProcessWhenNothingChanged(t *testing.T) {
 	require.Len(t, log()[before:], 1)
 	_, err = ws.PutBack(t.Context(), w.base, "test")
 	require.NoError(t, err)
-	require.Len(t, log()[before:], 2)
+	if runtime.GOOS == "linux" {
+		require.Len(t, log()[before:], 1) // that nothing is to be put back is seen without git
+	}
 }
 
 // logGit puts a git into w's PATH that writes down each call of it, and

@@ -47,9 +47,7 @@ type parsedConfig struct {
 // that: it reads them from its standard input, and follows no include.
 func (p *parsedConfigs) parse(ctx context.Context, r *Repo, path string, data []byte) (*parsedConfig, error) {
 	hash := sha256.Sum256(data)
-	p.mu.Lock()
-	known := p.byHash[hash]
-	p.mu.Unlock()
+	known := p.known(hash)
 	if known == nil {
 		out, err := r.run(ctx, call{
 			discover: "/", read: true, stdin: bytes.NewReader(data),
@@ -67,6 +65,14 @@ func (p *parsedConfigs) parse(ctx context.Context, r *Repo, path string, data []
 	}
 	p.byHash[hash], p.latest[path] = known, known
 	return known, nil
+}
+
+// known returns what is remembered of the bytes that have a hash; nil if that
+// is nothing.
+func (p *parsedConfigs) known(hash [sha256.Size]byte) *parsedConfig {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.byHash[hash]
 }
 
 // value returns the value a key has in a file, as last parsed.

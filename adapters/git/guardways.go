@@ -26,7 +26,9 @@ func (c *checkout) guardWays(g *guard) error {
 	objects := filepath.Join(c.repo.common, "objects")
 	entries, err := os.ReadDir(objects)
 	for _, e := range entries {
-		c.guardWay(g, objects, e.Name())
+		if !e.IsDir() { // there are 256 folders, and the listing tells what they are
+			c.guardWay(g, objects, e.Name())
+		}
 	}
 	return err
 }

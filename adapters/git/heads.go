@@ -15,6 +15,9 @@ type heads struct {
 	symbolic bool   // the branch is a symbolic ref, which AGL never makes
 }
 
+// standsAt reports whether HEAD is on the branch, and the branch at a commit.
+func (h heads) standsAt(commit string) bool { return h.attached && !h.symbolic && h.branch == commit }
+
 // heads reads HEAD and the branch; it spawns nothing unless HEAD is not where
 // it belongs.
 func (c *checkout) heads(ctx context.Context) (heads, error) {

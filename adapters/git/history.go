@@ -82,7 +82,12 @@ func (r *Repo) Tree(ctx context.Context, commit string) (string, error) {
 	if errors.As(err, &exit) && exit.Code == 1 {
 		return "", ports.NotFound.Errorf(op, "there is no such commit in %s", r.common)
 	}
-	return strings.TrimSpace(string(out)), r.fault(op, err)
+	if err != nil {
+		return "", r.fault(op, err)
+	}
+	tree := strings.TrimSpace(string(out))
+	r.found.commit(commit, tree)
+	return tree, nil
 }
 
 // Message returns a commit's message, in UTF-8.

@@ -16,6 +16,8 @@ import (
 type indexEntry struct {
 	path       []byte // valid until the next entry
 	mode       uint32
+	stat       []byte // how the file was when git last looked: ten numbers of 32 bits
+	id         []byte // of the blob, in bytes
 	stage      int
 	assumed    bool // assume-unchanged: git does not look at the file
 	skipped    bool // skip-worktree: git does not look at the file
@@ -50,7 +52,7 @@ func walkIndex(data []byte, oidLen int, visit func(indexEntry)) error {
 		if at+2 > len(body) {
 			return errNoIndex
 		}
-		e := indexEntry{mode: binary.BigEndian.Uint32(body[start+24:])}
+		e := indexEntry{mode: binary.BigEndian.Uint32(body[start+24:]), stat: body[start : start+40], id: body[start+40 : at]}
 		flags := binary.BigEndian.Uint16(body[at:])
 		at += 2
 		e.assumed, e.stage = flags&0x8000 != 0, int(flags>>12&3)

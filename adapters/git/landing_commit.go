@@ -44,6 +44,7 @@ func (r *Repo) commitMerge(ctx context.Context, spec ports.MergeSpec, tree, mess
 		return made, err
 	}
 	r.found.merge(made.ID, spec.Theirs)
+	r.found.commit(made.ID, tree)
 	return made, w.holdMade(ctx, namespace, made.ID)
 }
 
@@ -115,12 +116,13 @@ func (r *Repo) merged(ctx context.Context, commit, theirs string) (bool, error) 
 	return len(fields) == 3 && fields[2] == theirs, err
 }
 
-// findings are what this process has seen of merges a moment ago. They spare
-// the usual landing the processes that would ask git for it.
+// findings are what this process has seen of merges and commits a moment ago.
+// They spare the usual landing the processes that would ask git for it.
 type findings struct {
-	mu     sync.Mutex
-	trees  []seenTree
-	merges [][2]string // a commit, and its second parent
+	mu      sync.Mutex
+	trees   []seenTree
+	merges  [][2]string // a commit, and its second parent
+	commits [][2]string // a commit, and its tree
 }
 
 // A seenTree is a tree that was compared with that of a commit.
@@ -153,13 +155,38 @@ func (f *findings) isEmpty(head, tree string) (same, known bool) {
 func (f *findings) merge(commit, theirs string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.merges = append(f.merges[max(0, len(f.merges)-remembered):], [2]string{commit, theirs})
+	f.merges = remember(f.merges, commit, theirs)
 }
 
 func (f *findings) theirs(commit string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, m := range slices.Backward(f.merges) {
+	return recall(f.merges, commit)
+}
+
+func (f *findings) commit(commit, tree string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if recall(f.commits, commit) == "" { // many worktrees are opened at one
+		f.commits = remember(f.commits, commit, tree)
+	}
+}
+
+// treeOf returns the tree of a commit; "" if it is not known.
+func (f *findings) treeOf(commit string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return recall(f.commits, commit)
+}
+
+// remember adds what was found of a commit, and forgets what is oldest.
+func remember(list [][2]string, commit, found string) [][2]string {
+	return append(list[max(0, len(list)-remembered):], [2]string{commit, found})
+}
+
+// recall returns what was found of a commit last; "" if nothing is remembered.
+func recall(list [][2]string, commit string) string {
+	for _, m := range slices.Backward(list) {
 		if m[0] == commit {
 			return m[1]
 		}

@@ -53,7 +53,7 @@ func (c *checkout) holds(ctx context.Context, head, theirs string) (bool, error)
 		return false, nil
 	}
 	at, err := c.heads(ctx)
-	return at.attached && !at.symbolic && at.branch == head, err
+	return at.standsAt(head), err
 }
 
 var untouchedMessage = regexp.MustCompile(`^Merge branch '[^'\n]*' into [^\n]*\n(?:\n# Conflicts:\n(?:#\t[^\n]*\n)*)?$`)

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,14 +34,7 @@ func (c *checkout) merge(ctx context.Context, spec ports.MergeSpec) (ports.Merge
 	if why, err := c.unmergeable(ctx, spec.Head); err != nil || why != "" {
 		return ports.Merge{}, orConflicted(err, why)
 	}
-	f, st, phantoms, err := c.foresee(ctx, spec.Theirs)
-	if err != nil {
-		return ports.Merge{}, err
-	}
-	if st.oid != spec.Head {
-		return ports.Merge{}, orConflicted(nil, "its HEAD is at "+st.oid)
-	}
-	changes, err := c.compare(ctx, spec.Head, f.tree)
+	f, changes, at, err := c.foresee(ctx, spec.Head, spec.Theirs)
 	if err != nil {
 		return ports.Merge{}, err
 	}
@@ -54,8 +48,8 @@ func (c *checkout) merge(ctx context.Context, spec ports.MergeSpec) (ports.Merge
 		made.Blocked = true
 		return made, err
 	}
-	if len(st.untracked) > 0 {
-		return ports.Merge{}, orConflicted(nil, "it is not clean: "+list(st.untracked))
+	if len(at.untracked) > 0 {
+		return ports.Merge{}, orConflicted(nil, "it is not clean: "+list(at.untracked))
 	}
 	made.Conflicts = f.conflicts()
 	written := make(chan error, 1)
@@ -65,7 +59,7 @@ func (c *checkout) merge(ctx context.Context, spec ports.MergeSpec) (ports.Merge
 		}
 		close(written)
 	}()
-	if err := c.checkOutMerge(ctx, spec.Head, f, changes, phantoms); err != nil {
+	if err := c.checkOutMerge(ctx, spec.Head, f, changes, at.phantoms); err != nil {
 		if blocked, again := c.inTheWay(changes); wouldOverwrite(err) && again == nil && len(blocked) > 0 {
 			return ports.Merge{Message: made.Message, Conflicts: blocked, Blocked: true}, nil // it was put there meanwhile
 		}
@@ -97,29 +91,53 @@ func orInvalid(err error, why string) error {
 	return ports.Invalid.Errorf("", "%s", why)
 }
 
-// foresee merges without touching anything and looks at the checkout
-// meanwhile. phantoms are tracked files that git calls changed although they
-// are as it wrote them.
-func (c *checkout) foresee(ctx context.Context, theirs string) (f forecast, st status, phantoms []string, err error) {
-	merged := make(chan error, 1)
+// A footing is what stands in a checkout before a merge, beside what is committed.
+type footing struct {
+	untracked []string
+	phantoms  []string // tracked files that git calls changed although they are as it wrote them
+}
+
+// foresee merges theirs into head without touching anything, says what that
+// changes, and looks at the checkout meanwhile.
+func (c *checkout) foresee(ctx context.Context, head, theirs string) (f forecast, changes []change, at footing, err error) {
+	looked := make(chan error, 1)
 	go func() {
 		var err error
-		f, err = c.forecast(ctx, theirs)
-		merged <- err
+		at, err = c.footing(ctx, head)
+		looked <- err
 	}()
-	st, err = c.status(ctx)
-	if err = errors.Join(<-merged, err); err != nil || len(st.tracked) == 0 {
-		return f, st, nil, err
+	if f, err = c.forecast(ctx, theirs); err == nil {
+		changes, err = c.compare(ctx, head, f.tree)
+	}
+	lookErr := <-looked
+	return f, changes, at, cmp.Or(err, lookErr) // what cannot be merged at all is told before what is in its way
+}
+
+// footing looks at a checkout in which a merge into head is to be made.
+func (c *checkout) footing(ctx context.Context, head string) (at footing, err error) {
+	if c.asCommitted(head) {
+		return at, nil
+	}
+	st, err := c.status(ctx)
+	switch {
+	case err != nil:
+		return at, err
+	case st.oid != head:
+		return at, orConflicted(nil, "its HEAD is at "+st.oid)
+	}
+	at.untracked = st.untracked
+	if len(st.tracked) == 0 {
+		return at, nil
 	}
 	if len(st.changed) == len(st.tracked) {
-		if phantoms, err = c.phantoms(ctx, st.changed); err != nil {
-			return f, st, nil, err
+		if at.phantoms, err = c.phantoms(ctx, st.changed); err != nil {
+			return at, err
 		}
 	}
-	if len(phantoms) < len(st.tracked) {
-		return f, st, nil, orConflicted(nil, "it is not clean: "+list(st.tracked))
+	if len(at.phantoms) < len(st.tracked) {
+		return at, orConflicted(nil, "it is not clean: "+list(st.tracked))
 	}
-	return f, st, phantoms, nil
+	return at, nil
 }
 
 // wouldOverwrite reports whether git refused to check files out because of

@@ -259,6 +259,9 @@ func (c *checkout) fill(ctx context.Context, head string) error {
 		return context.Cause(ctx)
 	}
 	defer func() { <-c.repo.filling }()
-	_, err := c.run(ctx, call{long: true, args: []string{"reset", "--hard", "--quiet", head, "--"}})
-	return err
+	if _, err := c.run(ctx, call{long: true, args: []string{"reset", "--hard", "--quiet", head, "--"}}); err != nil {
+		return err
+	}
+	c.learnTree(head)
+	return nil
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"example.com/agl/ports"
 )
@@ -28,11 +30,14 @@ func (c *checkout) putBack(ctx context.Context, head, reason string) (done ports
 			return done, err
 		}
 	}
+	if at, err := c.heads(ctx); err == nil && at.standsAt(head) && len(c.unfinished()) == 0 && c.asCommitted(head) {
+		return done, nil
+	}
 	was, st, err := c.look(ctx, head, &done)
 	if err != nil {
 		return done, err
 	}
-	if was.attached && !was.symbolic && st.oid == head && was.branch == head && st.clean() && len(c.unfinished()) == 0 {
+	if was.standsAt(head) && st.oid == head && st.clean() && len(c.unfinished()) == 0 {
 		return done, nil
 	}
 	if done.Salvage, err = c.salvageHold(ctx, head, reason); err != nil {
@@ -144,6 +149,9 @@ func (c *checkout) clean(ctx context.Context, known []string, keep func() (*port
 // mustBeAt checks that putting back did what it is for.
 func (c *checkout) mustBeAt(ctx context.Context, head string, done *ports.PutBack) error {
 	st, err := c.status(ctx)
+	if err == nil && len(st.changed) > 0 {
+		st, err = c.rewriteMissing(ctx, st)
+	}
 	if err != nil {
 		return err
 	}
@@ -158,4 +166,25 @@ func (c *checkout) mustBeAt(ctx context.Context, head string, done *ports.PutBac
 			"do not give back what was committed: "+list(st.tracked))
 	}
 	return nil
+}
+
+// rewriteMissing writes the tracked files that are not there, over nothing, and
+// returns the status after that. Where a folder was moved away and a link to it
+// left in its place, a reset finds the files through the link as they were, and
+// they are gone with the link.
+func (c *checkout) rewriteMissing(ctx context.Context, st status) (status, error) {
+	var gone strings.Builder
+	for _, p := range st.changed {
+		if _, err := os.Lstat(filepath.Join(c.dir, filepath.FromSlash(p))); missing(err) {
+			gone.WriteString(p + "\x00")
+		}
+	}
+	if gone.Len() == 0 {
+		return st, nil
+	}
+	_, err := c.run(ctx, call{long: true, stdin: strings.NewReader(gone.String()), args: []string{"checkout-index", "--index", "--quiet", "-z", "--stdin"}})
+	if err != nil {
+		return st, err
+	}
+	return c.status(ctx)
 }

@@ -369,3 +369,20 @@ func TestARepositoryWhoseLineEndingsAreNotNormalisedCanBePutBack(t *testing.T) {
 	require.Equal(t, "one\r\n", w.read(filepath.Join(ws.Dir(), "a.txt")))
 	require.False(t, w.exists(filepath.Join(ws.Dir(), "new.txt")))
 }
+
+// A reset alone finds the files through the link as they were, and leaves them.
+func TestAFolderThatALinkStandsForIsPutBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{"a.txt": "one\n", "d/b.txt": "two\n", "d/e/c.txt": "three\n"})
+	ws := w.checkout()
+	moved := filepath.Join(w.root, "moved")
+	require.NoError(t, os.Rename(filepath.Join(ws.Dir(), "d"), moved))
+	require.NoError(t, os.Symlink(moved, filepath.Join(ws.Dir(), "d")))
+	done, err := ws.PutBack(t.Context(), w.base, "test")
+	require.NoError(t, err)
+	require.NotNil(t, done.Salvage)
+	require.Empty(t, done.Notes)
+	whole(t, w, ws, w.base)
+	require.Equal(t, "three\n", w.read(filepath.Join(ws.Dir(), "d/e/c.txt")))
+	require.Equal(t, "two\n", w.read(filepath.Join(moved, "b.txt")), "what the link leads to is nobody's to clean")
+}

@@ -3,8 +3,9 @@ package proc
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strconv"
-	"strings"
+	"syscall"
 )
 
 // startOf returns when a process started, in ticks since boot, and whether it
@@ -28,33 +29,84 @@ type stat struct {
 func (s stat) ended() bool { return s.state == 'Z' || s.state == 'X' }
 
 func readStat(pid int) (stat, bool) {
-	line, err := os.ReadFile(proc(pid, "stat"))
+	var buf []byte
+	line, err := readProc(pid, "stat", &buf)
 	if err != nil {
 		return stat{}, false
 	}
 	return parseStat(line)
 }
 
+// readProc reads a file of a process into buf, which grows as needed; what it
+// returns is valid until the next call. Every process is looked at after each
+// step and each gate, so it takes few system calls: os.ReadFile asks for a size,
+// which these files have not, and registers them to be polled.
+func readProc(pid int, file string, buf *[]byte) ([]byte, error) {
+	fd, err := retried(func() (int, error) { return syscall.Open(proc(pid, file), syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
+	if err != nil {
+		return nil, err
+	}
+	defer syscall.Close(fd)
+	data := (*buf)[:0]
+	for {
+		data = slices.Grow(data, 1<<10)
+		n, err := retried(func() (int, error) { return syscall.Read(fd, data[len(data):cap(data)]) })
+		if err != nil {
+			return nil, err
+		}
+		data = data[:len(data)+n]
+		*buf = data
+		if n == 0 {
+			return data, nil
+		}
+	}
+}
+
+// retried makes a system call until no signal interrupts it.
+func retried(call func() (int, error)) (n int, err error) {
+	for {
+		if n, err = call(); err != syscall.EINTR {
+			return n, err
+		}
+	}
+}
+
 // parseStat reads a line of /proc/PID/stat. The second field, the program's
 // name in parentheses, may hold anything, parentheses too.
-func parseStat(line []byte) (stat, bool) {
+func parseStat(line []byte) (s stat, ok bool) {
 	end := bytes.LastIndexByte(line, ')')
 	if end < 0 {
 		return stat{}, false
 	}
-	const state, group, flags, start = 0, 2, 6, 19 // counted from the third field
-	fields := strings.Fields(string(line[end+1:]))
-	if len(fields) <= start || len(fields[state]) != 1 {
-		return stat{}, false
+	const (
+		state, group, flags, start = 0, 2, 6, 19 // counted from the third field
+		kernelThread               = 0x00200000
+	)
+	n := 0
+	for field := range bytes.FieldsSeq(line[end+1:]) {
+		var err error
+		switch n {
+		case state:
+			if len(field) != 1 {
+				return stat{}, false
+			}
+			s.state = field[0]
+		case group:
+			s.group, err = strconv.Atoi(string(field))
+		case flags:
+			var set uint64
+			set, err = strconv.ParseUint(string(field), 10, 64)
+			s.kernel = set&kernelThread != 0
+		case start:
+			s.start, err = strconv.ParseUint(string(field), 10, 64)
+			return s, err == nil
+		}
+		if err != nil {
+			return stat{}, false
+		}
+		n++
 	}
-	g, groupErr := strconv.Atoi(fields[group])
-	f, flagsErr := strconv.ParseUint(fields[flags], 10, 64)
-	since, startErr := strconv.ParseUint(fields[start], 10, 64)
-	if groupErr != nil || flagsErr != nil || startErr != nil {
-		return stat{}, false
-	}
-	const kernelThread = 0x00200000
-	return stat{state: fields[state][0], group: g, kernel: f&kernelThread != 0, start: since}, true
+	return stat{}, false
 }
 
 // onlyZombies reports whether every member of a group has ended and only was

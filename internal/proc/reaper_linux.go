@@ -79,30 +79,36 @@ type marked struct {
 func find(entry string) (found []marked, whole bool) {
 	self, uid := os.Getpid(), uint32(os.Geteuid())
 	whole = true
+	var buf []byte
 	for _, pid := range pids() {
 		if pid == self {
 			continue
 		}
-		info, err := os.Stat(proc(pid, ""))
-		if err != nil {
+		// The environment comes first: of nearly all programs it is all that has
+		// to be known. Another user's cannot be read, or does not carry entry.
+		env, err := readProc(pid, "environ", &buf)
+		if err == nil && len(env) > 0 && !carries(env, entry) {
+			continue // whatever becomes of it is not ours
+		}
+		stat, ok := readStat(pid)
+		if ok && stat.kernel {
+			continue
+		}
+		info, statErr := os.Stat(proc(pid, ""))
+		if statErr != nil {
 			whole = false
 			continue
 		}
 		if sys, ok := info.Sys().(*syscall.Stat_t); !ok || sys.Uid != uid {
 			continue
 		}
-		env, err := os.ReadFile(proc(pid, "environ"))
-		if err == nil && len(env) > 0 && !carries(env, entry) {
-			continue // whatever becomes of it is not ours
-		}
-		stat, ok := readStat(pid)
 		switch {
 		case !ok:
 			whole = false
 		case err != nil || stat.ended(): // what we may not look into is not ours
 		case carries(env, entry):
 			found = append(found, marked{pid: pid, start: stat.start})
-		case len(env) == 0 && !stat.kernel && changing(pid):
+		case len(env) == 0 && changing(pid):
 			whole = false
 		}
 	}
