@@ -46,6 +46,11 @@ var rules = []rule{
 		why:  "it marks places in the engine for tests, and knows nothing",
 	},
 	{
+		pkgs:   []string{"internal/questions"},
+		inside: []string{"ports"},
+		why:    "which question a key belongs to must not depend on how a terminal is drawn",
+	},
+	{
 		pkgs:   []string{"internal/schema"},
 		inside: []string{"ports", "internal/strictjson"},
 		mods:   []string{"github.com/invopop/jsonschema", "github.com/santhosh-tekuri/jsonschema/v6"},
@@ -101,9 +106,18 @@ var rules = []rule{
 		why:    "a driven adapter knows ports, never agl nor another adapter: each can be replaced alone",
 	},
 	{
-		pkgs:   []string{"adapters/shell", "adapters/claude", "adapters/codex", "adapters/copilot", "adapters/cassette", "adapters/terminal"},
+		pkgs:   []string{"adapters/shell", "adapters/claude", "adapters/codex", "adapters/copilot", "adapters/cassette"},
 		inside: []string{"ports", "internal/proc", "internal/toolserve", "internal/schema", "internal/strictjson"},
 		why:    "a driven adapter knows ports, never agl nor another adapter: each can be replaced alone",
+	},
+	{
+		pkgs:   []string{"adapters/terminal"},
+		inside: []string{"ports", "internal/questions"},
+		mods: []string{
+			"charm.land/bubbletea/v2", "charm.land/lipgloss/v2", "github.com/charmbracelet/colorprofile",
+			"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term", "github.com/muesli/cancelreader", "golang.org/x/sys",
+		},
+		why: "a driven adapter; the libraries that draw stay in it",
 	},
 	{
 		pkgs:   []string{"adapters/script"},
@@ -159,6 +173,8 @@ var testMods = []string{
 	"github.com/stretchr/testify",
 	"github.com/rogpeppe/go-internal",
 	"golang.org/x/sync",
+	"github.com/creack/pty",         // adapters/terminal is driven over a real one
+	"github.com/charmbracelet/x/vt", // and its screen read back
 }
 
 // A reach says what a package must not pull into a program, at any depth.

@@ -1,0 +1,135 @@
+package terminal
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// A canvas is what lines are made for: how wide they may be, how the terminal
+// counts columns, and whether it has colours.
+type canvas struct {
+	columns int
+	method  ansi.Method // how wide the terminal draws a cluster of several characters
+	plain   bool        // no colours (https://no-color.org)
+	dark    bool        // what is drawn on
+}
+
+// A tone is how a text is drawn.
+type tone int
+
+const (
+	plain tone = iota
+	strong
+	faint
+	good
+	bad
+	warning
+	accent
+)
+
+// styles has the style of each tone on a light background, and on a dark one.
+var styles = map[tone][2]lipgloss.Style{
+	plain:   {},
+	strong:  pair("", "", lipgloss.NewStyle().Bold(true)),
+	faint:   pair("#6a6a6a", "#8a8a8a", lipgloss.NewStyle()),
+	good:    pair("#00701a", "#5fd787", lipgloss.NewStyle()),
+	bad:     pair("#b00020", "#ff6c6c", lipgloss.NewStyle()),
+	warning: pair("#8a5a00", "#e5c07b", lipgloss.NewStyle()),
+	accent:  pair("#0050a0", "#6cb6ff", lipgloss.NewStyle().Bold(true)),
+}
+
+func pair(light, dark string, base lipgloss.Style) [2]lipgloss.Style {
+	if light == "" {
+		return [2]lipgloss.Style{base, base}
+	}
+	return [2]lipgloss.Style{base.Foreground(lipgloss.Color(light)), base.Foreground(lipgloss.Color(dark))}
+}
+
+// paint returns a text of one line in a tone.
+func (c canvas) paint(t tone, s string) string {
+	if c.plain || t == plain || s == "" {
+		return s
+	}
+	style := styles[t][0]
+	if c.dark {
+		style = styles[t][1]
+	}
+	return style.Render(s)
+}
+
+func (c canvas) width(s string) int { return c.method.StringWidth(s) }
+
+// cut returns a line of at most so many columns, with "…" where something was
+// cut.
+func (c canvas) cut(s string, columns int) string {
+	switch {
+	case columns <= 0:
+		return ""
+	case c.width(s) <= columns:
+		return s
+	}
+	return c.method.Truncate(s, columns, "…")
+}
+
+// pad returns a line of exactly so many columns, as far as clusters of two allow
+// it.
+func (c canvas) pad(s string, columns int) string {
+	s = c.cut(s, columns)
+	return s + strings.Repeat(" ", max(0, columns-c.width(s)))
+}
+
+// wrap returns a line as lines that fit.
+func (c canvas) wrap(line string, columns int) []string {
+	if c.width(line) <= columns {
+		return []string{line}
+	}
+	lines := strings.Split(c.method.Wrap(line, max(1, columns), ""), "\n")
+	for i := range lines {
+		lines[i] = c.cut(lines[i], columns)
+	}
+	return lines
+}
+
+// wrapAll is wrap for each of several lines.
+func (c canvas) wrapAll(lines []string, columns int) []string {
+	var all []string
+	for _, line := range lines {
+		all = append(all, c.wrap(line, columns)...)
+	}
+	return all
+}
+
+// columnsOf returns cells side by side: each as wide as the widest of its
+// column, but at most as its limit says.
+func (c canvas) columnsOf(rows [][]string, limits []int) []string {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			w := c.width(cell)
+			if i < len(limits) && limits[i] > 0 {
+				w = min(w, limits[i])
+			}
+			widths[i] = max(widths[i], w)
+		}
+	}
+	lines := make([]string, len(rows))
+	for r, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			switch {
+			case widths[i] == 0:
+			case i == len(row)-1:
+				b.WriteString(c.cut(cell, widths[i]))
+			default:
+				b.WriteString(c.pad(cell, widths[i]) + "  ")
+			}
+		}
+		lines[r] = strings.TrimRight(b.String(), " ")
+	}
+	return lines
+}

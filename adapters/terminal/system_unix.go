@@ -1,0 +1,81 @@
+//go:build unix
+
+package terminal
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"golang.org/x/sys/unix"
+)
+
+// interrupt has the process do what it does about ctrl-c.
+func interrupt() {
+	sig := syscall.SIGINT
+	if signal.Ignored(sig) {
+		sig = syscall.SIGTERM
+	}
+	_ = syscall.Kill(os.Getpid(), sig) // a process may signal itself
+}
+
+// inBackground reports whether another job has the terminal: who so much as
+// sets it up then is stopped.
+func inBackground(f *os.File) bool {
+	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
+	return err == nil && group != unix.Getpgrp()
+}
+
+// stopping is how long it takes at most until a process that was told to stop
+// has stopped. In a session without job control it never does.
+const stopping = 250 * time.Millisecond
+
+// suspend is for when ctrl-z was pressed.
+func (s *screen) suspend() tea.Msg {
+	if s.suspended.Swap(true) {
+		return nil
+	}
+	defer s.suspended.Store(false)
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
+	if s.program.ReleaseTerminal() != nil {
+		return nil
+	}
+	_ = syscall.Kill(0, syscall.SIGTSTP) // the shell's job, as the key does elsewhere
+	select {
+	case <-continued:
+	case <-time.After(stopping):
+	}
+	for inBackground(s.t.opts.In) {
+		select {
+		case <-continued:
+		case <-s.ended:
+			return nil
+		}
+	}
+	_ = s.program.RestoreTerminal() // else its input ends, which is told
+	return tea.ClearScreen()
+}
+
+// continued draws anew when the process goes on that something else than the
+// key had stopped: the shell has set the terminal for itself meanwhile.
+func (s *screen) continued() {
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
+	for {
+		select {
+		case <-s.ended:
+			return
+		case <-continued:
+			if s.suspended.Load() || inBackground(s.t.opts.In) || s.program.ReleaseTerminal() != nil {
+				continue
+			}
+			_ = s.program.RestoreTerminal() // else its input ends, which is told
+			s.program.Send(tea.ClearScreen())
+		}
+	}
+}
