@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 
@@ -25,8 +26,17 @@ func (s *session) over(ctx context.Context, opts local.Options, p *progress, do 
 	if err != nil {
 		return err
 	}
+	p.attended = set.Terminal != nil && set.Terminal.Attended()
+	full, back := s.screen.give(set.Terminal)
+	if full {
+		p.volume = min(p.volume, warnings) // the dashboard tells the rest
+	}
 	engine, err := agl.New(set, &agl.Options{Events: p.event, Logger: s.logger()})
 	if err != nil {
+		if set.Close != nil {
+			err = errors.Join(err, set.Close())
+		}
+		back()
 		return err
 	}
 	stop := p.keepTime()
@@ -35,6 +45,7 @@ func (s *session) over(ctx context.Context, opts local.Options, p *progress, do 
 			err = closing
 		}
 		stop()
+		back()
 	}()
 	return do(engine)
 }

@@ -16,6 +16,11 @@ type (
 	callFlags struct {
 		tokensFlag
 		gateFlags
+		plainFlag
+	}
+
+	plainFlag struct {
+		Plain bool `help:"Lines of progress instead of the dashboard."`
 	}
 
 	gateFlags struct {
@@ -42,7 +47,7 @@ func (f *callFlags) besides(taken map[string]bool) kong.Plugins {
 	for _, flag := range []struct {
 		name  string
 		field any
-	}{{"--tokens", &f.tokensFlag}, {"--build", &f.buildFlag}, {"--build-timeout", &f.buildTimeoutFlag}} {
+	}{{"--tokens", &f.tokensFlag}, {"--build", &f.buildFlag}, {"--build-timeout", &f.buildTimeoutFlag}, {"--plain", &f.plainFlag}} {
 		if !taken[flag.name] {
 			free = append(free, flag.field)
 		}

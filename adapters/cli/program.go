@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"example.com/agl"
 	"example.com/agl/ports"
@@ -31,9 +30,9 @@ const exitCancelled = 130
 // of that signal, so that a shell's loop stops too. A second one ends it at
 // once, and the next resume does the rest.
 func (p Program) Main() {
-	stderr := lastingStderr()
-	ctx, stopped := onSignals(context.Background(), stderr)
-	code := p.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, stderr)
+	screen := &screen{stderr: lastingStderr()}
+	ctx, stopped := onSignals(context.Background(), screen)
+	code := p.run(ctx, os.Args[1:], os.Stdin, os.Stdout, screen)
 	stopped()
 	os.Exit(code)
 }
@@ -41,13 +40,19 @@ func (p Program) Main() {
 // Run runs the program on args, without the program's own name, and returns
 // its exit code. It neither ends the process nor handles signals: cancel ctx
 // to stop a run in order.
+//
+// Nobody is asked anything where stdin and stderr are no *os.File of a terminal.
 func (p Program) Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return p.run(ctx, args, stdin, stdout, &screen{stderr: stderr})
+}
+
+func (p Program) run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer, screen *screen) int {
 	p.Name = cmp.Or(p.Name, executable())
 	if len(args) > 0 && args[0] == completeCommand {
 		p.complete(ctx, args[1:], stdout)
 		return 0
 	}
-	s := &session{program: p, stdin: stdin, stdout: stdout, stderr: &shared{to: stderr}}
+	s := &session{program: p, stdin: stdin, stdout: stdout, stderr: screen, screen: screen}
 	err := s.command(ctx, args)
 	if err == nil {
 		return 0
@@ -66,18 +71,6 @@ func executable() string {
 	return "agl"
 }
 
-// shared is a writer for several goroutines: progress, the clock, the log.
-type shared struct {
-	mu sync.Mutex
-	to io.Writer
-}
-
-func (w *shared) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.to.Write(p)
-}
-
 // A session is one call of the program.
 type session struct {
 	program        Program
@@ -85,6 +78,7 @@ type session struct {
 	globals        globals // as args gave them
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	screen         *screen // what stderr writes to
 }
 
 // command parses args and runs the command they name.

@@ -31,7 +31,9 @@ type progress struct {
 	out     io.Writer
 	program string // what a person types to answer
 	volume  volume
-	begun   bool // a run has begun
+	// attended says that a person is asked at the terminal, which tells them.
+	attended bool
+	begun    bool // a run has begun
 
 	mu    sync.Mutex
 	now   map[string]*underWay // by namespace
@@ -138,7 +140,9 @@ func (p *progress) event(e agl.Event) {
 	case ports.Met:
 		p.line(everything, e, metText(what))
 	case ports.Asked:
-		p.line(warnings, e, askedText(what.Question, p.program))
+		if !p.attended {
+			p.line(warnings, e, askedText(what.Question, p.program))
+		}
 	case ports.Answered:
 		if text := answeredText(what); text != "" {
 			p.line(everything, e, text)

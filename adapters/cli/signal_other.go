@@ -4,8 +4,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"os"
 	"os/signal"
 )
@@ -16,15 +14,16 @@ func lastingStderr() *os.File { return os.Stderr }
 // onSignals returns a context that the first interrupt cancels; the second
 // ends the process. A process cannot die of a signal here: it ends with the
 // exit code of its command.
-func onSignals(parent context.Context, stderr io.Writer) (ctx context.Context, stopped func()) {
+func onSignals(parent context.Context, screen *screen) (ctx context.Context, stopped func()) {
 	ctx, cancel := context.WithCancel(parent)
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, os.Interrupt)
 	go func() {
 		<-caught
-		fmt.Fprintln(stderr, "stopping in order; again to stop at once")
+		screen.tell(stopping)
 		cancel()
 		<-caught
+		screen.restore()
 		os.Exit(exitCancelled)
 	}()
 	return ctx, func() {}

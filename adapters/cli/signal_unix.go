@@ -4,8 +4,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"sync/atomic"
@@ -27,7 +25,7 @@ func lastingStderr() *os.File {
 // onSignals returns a context that the first signal to stop cancels, and a
 // function that ends the process by that signal, if there was one. What the
 // process was started to ignore (nohup, a shell's &) stays ignored.
-func onSignals(parent context.Context, stderr io.Writer) (ctx context.Context, stopped func()) {
+func onSignals(parent context.Context, screen *screen) (ctx context.Context, stopped func()) {
 	ctx, cancel := context.WithCancel(parent)
 	caught := make(chan os.Signal, 1)
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
@@ -39,9 +37,11 @@ func onSignals(parent context.Context, stderr io.Writer) (ctx context.Context, s
 	go func() {
 		sig := (<-caught).(syscall.Signal)
 		first.Store(&sig)
-		fmt.Fprintln(stderr, "stopping in order; again to stop at once")
+		screen.tell(stopping)
 		cancel()
-		die((<-caught).(syscall.Signal))
+		sig = (<-caught).(syscall.Signal)
+		screen.restore()
+		die(sig)
 	}()
 	return ctx, func() {
 		if sig := first.Load(); sig != nil {

@@ -15,7 +15,7 @@ func (c *workflowCmd) run(ctx context.Context, s *session) error {
 		return err
 	}
 	label, flags := s.grammar.Run.Name, c.workflow.flags
-	return s.follow(ctx, label, flags.gateFlags, func(engine *agl.Engine) error {
+	return s.follow(ctx, label, &flags, func(engine *agl.Engine) error {
 		return engine.Start(ctx, label, job, &agl.StartOptions{From: s.grammar.Run.From, Tokens: flags.Tokens})
 	})
 }
@@ -28,7 +28,7 @@ type resumeCmd struct {
 }
 
 func (c *resumeCmd) run(ctx context.Context, s *session) error {
-	return s.follow(ctx, c.Label, c.gateFlags, func(engine *agl.Engine) error {
+	return s.follow(ctx, c.Label, &c.callFlags, func(engine *agl.Engine) error {
 		def, err := s.definitionOf(ctx, engine, c.Label)
 		if err != nil {
 			return err
@@ -48,11 +48,12 @@ func (s *session) definitionOf(ctx context.Context, engine *agl.Engine, label st
 
 // follow does what runs a run, and says how it ended once all of its progress
 // is written.
-func (s *session) follow(ctx context.Context, label string, gate gateFlags, do func(*agl.Engine) error) error {
+func (s *session) follow(ctx context.Context, label string, flags *callFlags, do func(*agl.Engine) error) error {
 	opts := s.options()
-	if err := gate.apply(&opts); err != nil {
+	if err := flags.gateFlags.apply(&opts); err != nil {
 		return err
 	}
+	opts.Person = s.person(flags.Plain)
 	var status agl.Status
 	progress := s.progress()
 	err := s.over(ctx, opts, progress, func(engine *agl.Engine) error {

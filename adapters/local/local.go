@@ -3,12 +3,15 @@ package local
 import (
 	"context"
 	"maps"
+	"os"
+	"slices"
 	"time"
 
 	"example.com/agl/adapters/files"
 	"example.com/agl/adapters/git"
 	"example.com/agl/adapters/script"
 	"example.com/agl/adapters/shell"
+	"example.com/agl/adapters/terminal"
 	"example.com/agl/internal/proc"
 	"example.com/agl/ports"
 )
@@ -28,7 +31,7 @@ func New(ctx context.Context, opts Options) (ports.Set, error) {
 	if err != nil {
 		return ports.Set{}, err
 	}
-	return ports.Set{
+	set := ports.Set{
 		Store:      files.New(p.Home, p.Name),
 		Workspaces: repo,
 		Integrator: repo.Integrator(),
@@ -37,7 +40,22 @@ func New(ctx context.Context, opts Options) (ports.Set, error) {
 		Clock:      clock{},
 		Reaper:     proc.Reaper{},
 		Agents:     agents,
-	}, nil
+	}
+	if p := opts.Person; p != nil {
+		person := terminal.New(p.options(opts.Env))
+		set.Terminal, set.Close = person, person.Close
+	}
+	return set, nil
+}
+
+func (p *Person) options(env []string) terminal.Options {
+	if env == nil {
+		env = os.Environ()
+	}
+	if p.Lines {
+		env = append(slices.Clone(env), "TERM=dumb")
+	}
+	return terminal.Options{In: p.In, Out: p.Out, Env: env}
 }
 
 // agents returns the agents by provider. A script stands in for all of them.

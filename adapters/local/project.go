@@ -25,6 +25,15 @@ type Options struct {
 	Script       string                 // a file of adapters/script: its agent stands in for every provider
 	Agents       map[string]ports.Agent // further agents, by provider; they win over this package's own
 	Env          []string               // "NAME=value": the environment, for settings, git, the gate and a script's commands; nil is this process's
+	Person       *Person                // where somebody may sit and answer; nil: nobody does
+}
+
+// A Person is where somebody may watch runs and answer their questions. Whether
+// somebody can is found out: nobody does where one of the files is no terminal,
+// or CI is set.
+type Person struct {
+	In, Out *os.File
+	Lines   bool // no dashboard: questions and answers are lines
 }
 
 // A Project is where everything of one repository is, and its settings.
