@@ -17,6 +17,9 @@ type Plan struct {
 	// Error is what the workflow ends with if it ends without asking for
 	// anything that is not recorded; "" if it ends well.
 	Error string `json:"error"`
+	// Refused says why a resume would do none of it; "" if it would. What
+	// diverges is not told here.
+	Refused string `json:"refused"`
 }
 
 // A NamespacePlan is a Plan's part about one namespace.

@@ -10,10 +10,15 @@ import (
 
 type planCmd struct {
 	Label string `arg:"" help:"The run."`
+	gateFlags
 }
 
 func (c *planCmd) run(ctx context.Context, s *session) error {
-	return s.with(ctx, func(engine *agl.Engine) error {
+	opts := s.options()
+	if err := c.apply(&opts); err != nil {
+		return err
+	}
+	return s.over(ctx, opts, s.progress(), func(engine *agl.Engine) error {
 		def, err := s.definitionOf(ctx, engine, c.Label)
 		if err != nil {
 			return err
@@ -53,6 +58,9 @@ func planText(plan agl.Plan, program string) string {
 	if plan.Diverged() {
 		fmt.Fprintf(&b, "this diverges, with %s at stake: %s resume %s is refused; with --rebuy it gives up what is not reached and goes on\n",
 			tokens(plan.Cost()), program, plan.Label)
+	}
+	if plan.Refused != "" {
+		fmt.Fprintf(&b, "a resume is refused: %s\n", line(plan.Refused, 2000))
 	}
 	return b.String()
 }

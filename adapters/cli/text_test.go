@@ -222,7 +222,7 @@ func TestTheJSONOfTheOtherAnswersIsStable(t *testing.T) {
 			`{"label":"issue-12","namespaces":[{"namespace":"_base","hits":1,"miss":{"kind":"step","name":"reviewer","ordinal":1,"instead":` + record +
 				`,"changes":[{"term":"prompt","was":"a","now":"b"}]},"unreached":[` + record + `],"cost":` + cost + `},` +
 				`{"namespace":"parser","hits":0,"miss":null,"unreached":[],"cost":{"input":0,"output":0,"cached":0,"reasoning":0,"cost":0,"complete":false}}],` +
-				`"retries":[],"partial":false,"error":"it failed"}`,
+				`"retries":[],"partial":false,"error":"it failed","refused":""}`,
 		},
 		{workflowObject{Name: "fix", Version: 1}, `{"name":"fix","version":1,"doc":"","disabled":""}`},
 		{errorAnswer{errorObject{Kind: agl.NotFound, Message: "a\nb"}}, `{"error":{"kind":"not found","message":"a\nb"}}`},

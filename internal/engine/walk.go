@@ -369,8 +369,14 @@ func (x *execution) check(ctx context.Context) error {
 	if x.checked {
 		return nil
 	}
+	if err := x.ungatedSince(); err != nil {
+		return err
+	}
 	if err := x.engine.preflight(ctx, x.job); err != nil {
 		return err
+	}
+	if was, is := x.book.Run.Build, x.gate(); was != "" && is != was {
+		x.note("", "the run was started with the build command %q, it goes on with %q", was, is)
 	}
 	x.checked = true
 	return nil

@@ -55,7 +55,7 @@ func (r *Run) Worktree(ctx context.Context, name string) (*Run, error) {
 // tellUngated tells, once, that nothing is built before it lands: whoever opens
 // a worktree is about to land it.
 func (x *execution) tellUngated() {
-	if x.engine.set.Verifier.Gate().Command != "" {
+	if x.gate() != "" {
 		return
 	}
 	x.ungated.Do(func() {
