@@ -146,6 +146,9 @@ func (m *Miss) String() string {
 	if m.Instead.Kind != m.Kind || m.Instead.Name != m.Name {
 		return fmt.Sprintf("%s where %s was", what, m.Instead)
 	}
+	if m.Kind == KindOpened && len(m.Changes) == 1 { // its parent
+		return fmt.Sprintf("%s: opened from %s, was opened from %s", what, m.Changes[0].Now, m.Changes[0].Was)
+	}
 	changes := make([]string, len(m.Changes))
 	for i, c := range m.Changes {
 		changes[i] = c.String()

@@ -86,9 +86,10 @@ func (w *walk) claim(name string, parent *namespace) (*namespace, error) {
 // unopened explains a worktree that is not recorded.
 func (w *walk) unopened(s *namespace) *ports.Miss {
 	m := &ports.Miss{Kind: ports.KindOpened, Name: s.name}
-	if other := w.x.book.Opened(s.name); other != nil {
+	if other := w.x.book.Opened(s.name); other != nil && other.Parent != s.parent.name {
 		instead := planRecord(other)
 		m.Instead = &instead
+		m.Changes = []ports.TermChange{{Term: "parent", Was: other.Parent, Now: s.parent.name}}
 	}
 	return m
 }
