@@ -198,6 +198,7 @@ type verb struct {
 	name    string
 	model   ports.Model // of a step
 	ordinal int
+	landing int // of what an agent does in a conflict: which landing of the namespace it is; else 0
 	terms   []ports.Term
 	key     string
 	commits bool // it may end in a commit
