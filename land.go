@@ -100,7 +100,7 @@ type Resolution struct{ resolution engine.Resolution }
 
 // A Resolver decides what becomes of a conflict. It is not recorded: a landing
 // that was interrupted is asked about again, with the same Summary, and what was
-// typed in the checkout is there again. Its error is the landing's; one without
+// left in the checkout is there again. Its error is the landing's; one without
 // a Kind is Conflicted. In it, the parent's own verbs are Invalid: use the
 // Conflict's. A commit in the checkout ends the merge, and the landing fails.
 type Resolver func(ctx context.Context, c *Conflict) (Resolution, error)

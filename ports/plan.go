@@ -25,6 +25,7 @@ type Plan struct {
 // A NamespacePlan is a Plan's part about one namespace.
 type NamespacePlan struct {
 	Namespace string       `json:"namespace"`
+	Parent    string       `json:"parent"` // from which it is opened; "" for the run's own
 	Hits      int          `json:"hits"`
 	Miss      *Miss        `json:"miss"`      // the first verb that is not recorded; nil if there is none
 	Unreached []PlanRecord `json:"unreached"` // live records that were not asked for

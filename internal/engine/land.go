@@ -119,7 +119,7 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 			return l.succeed(ctx, m)
 		}
 		if m.Blocked {
-			return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), c.gaveUp()))
+			return l.fail(ctx, c.gaveUp())
 		}
 		if err := l.restoreHold(ctx, n); err != nil {
 			return l.stopped(ctx, err)
@@ -135,7 +135,7 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		case err != nil:
 			return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), err))
 		case !made.retry:
-			return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), c.gaveUp()))
+			return l.fail(ctx, c.gaveUp())
 		case ctx.Err() != nil:
 			return l.fail(ctx, ctx.Err())
 		}
@@ -193,8 +193,8 @@ func union(a, b []ports.ConflictPath) []ports.ConflictPath {
 	return all
 }
 
-// restoreHold writes back what a person had made of the n-th conflict when the
-// run was interrupted.
+// restoreHold writes back what a person, or an agent of the resolver's own, had
+// made of the n-th conflict when the run was interrupted.
 func (l *landing) restoreHold(ctx context.Context, n int) error {
 	key, _, err := l.supportKey("hold", n)
 	if err != nil {
@@ -206,9 +206,9 @@ func (l *landing) restoreHold(ctx context.Context, n int) error {
 		return nil
 	}
 	l.restored = e.Seq
-	done, err := l.x.engine.set.Integrator.Restore(ctx, l.ws, e.Head, "found before what a person had typed was written back")
+	done, err := l.x.engine.set.Integrator.Restore(ctx, l.ws, e.Head, "found before what had been left there was written back")
 	l.x.tellPutBack(l.parent.name, done)
-	l.x.note(l.space.name, "what was typed in %s when the run was interrupted is there again", l.ws.Dir())
+	l.x.note(l.space.name, "what was left in %s when the run was interrupted is there again", l.ws.Dir())
 	return err
 }
 

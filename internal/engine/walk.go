@@ -423,6 +423,11 @@ func (w *walk) planOf(s *namespace, miss *ports.Miss) ports.NamespacePlan {
 		rest = nil // what follows is asked for when the landing has been made
 	}
 	p.Unreached, p.Cost = w.x.cost(rest)
+	if s.parent != nil {
+		p.Parent = s.parent.name
+	} else if opened := w.x.book.Opened(s.name); opened != nil { // it was not opened in this walk
+		p.Parent = opened.Parent
+	}
 	return p
 }
 
