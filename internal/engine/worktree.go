@@ -17,7 +17,7 @@ func (r *Run) Worktree(ctx context.Context, name string) (*Run, error) {
 	op := "worktree " + name
 	schedule.Point(ctx, op)
 	if err := ports.CheckName("worktree", name); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; nothing was opened: mend the workflow, or what names it, then resume", err)
 	}
 	if err := w.begin(); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
@@ -69,8 +69,12 @@ func (w *walk) claim(name string, parent *namespace) (*namespace, error) {
 	defer w.mu.Unlock()
 	for other := range w.spaces {
 		if ports.FoldName(other) == ports.FoldName(name) {
+			hint := ""
+			if parent.name != ports.Base {
+				hint = fmt.Sprintf(", say %s-%s", parent.name, name)
+			}
 			return nil, ports.Invalid.Errorf("worktree "+name,
-				"there is a worktree %s already; keep the *Run, or give each its own name (the case of letters makes no difference)", other)
+				"there is a worktree %s already; keep the *Run, or give each a name of its own in the whole run, whatever it is opened from%s (the case of letters makes no difference)", other, hint)
 		}
 	}
 	for _, other := range w.x.book.Namespaces() {
