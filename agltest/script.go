@@ -86,6 +86,9 @@ func Reply[P any](h *Harness, role agl.RoleOf[P], reports ...P) {
 // goroutines that take them. A panic in it fails its step; a require in it
 // fails the test as well.
 //
+// A role is scripted once, by Handle or by Reply: which step it is, the turn
+// says.
+//
 // A step whose process died runs again: for CrashEverywhere, let what the
 // function does depend on the turn alone.
 func Handle[P any](h *Harness, role agl.RoleOf[P], handle func(ctx context.Context, turn *Turn) (P, error)) {

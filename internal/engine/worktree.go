@@ -112,6 +112,7 @@ func (w *walk) open(ctx context.Context, s *namespace) error {
 	if err := x.check(ctx); err != nil {
 		return w.stop(err)
 	}
+	ctx = ports.WithVerb(ctx, ports.Verb{Namespace: s.name, Kind: ports.KindOpened, Name: s.name, Ordinal: 1})
 	if err := w.reopen(ctx, s); err != nil {
 		return err
 	}
