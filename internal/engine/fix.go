@@ -23,6 +23,7 @@ func (c *Conflict) Step(ctx context.Context, s *Step) error {
 		return err
 	}
 	defer c.leave()
+	l.steps++ // one at a time is in flight
 	if err := l.x.job.resolve(s); err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
@@ -38,7 +39,7 @@ func (c *Conflict) Step(ctx context.Context, s *Step) error {
 	if e := l.x.book.Support(ports.KindFix, l.space.name, key, l.since); e != nil {
 		return l.refix(ctx, s, e)
 	}
-	f := &fix{landing: l, op: op, ordinal: n, key: key, terms: terms}
+	f := &fix{landing: l, op: op, ordinal: l.steps, key: key, terms: terms}
 	return f.run(ctx, s)
 }
 

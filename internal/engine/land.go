@@ -45,6 +45,7 @@ type landing struct {
 	note     ledger.Note
 	inFlight sync.WaitGroup // Steps and Asks of a conflict
 	taken    int            // how many of them so far
+	steps    int            // and how many Steps among them
 	restored int            // the record of what a person had made of the conflict at hand; 0 if none
 }
 
