@@ -28,7 +28,9 @@ type Option[T any] struct {
 	value T
 }
 
-// Opt returns an option.
+// Opt returns an option. A label is any UTF-8 text that is not blank; with
+// another one, or one that the question has already, Run.Ask is Invalid, and
+// nobody is asked.
 func Opt[T any](label string, value T) Option[T] { return Option[T]{label, value} }
 
 // Choose returns a question that is answered by one of its options.
@@ -145,7 +147,7 @@ func (r *Run) Ask(ctx context.Context, q Query, inputs ...Input) error {
 	}
 	query, err := q.query()
 	if err != nil {
-		return err
+		return misused(err)
 	}
 	query.Inputs = engineInputs(inputs)
 	return r.run.Ask(ctx, query)
@@ -159,7 +161,7 @@ func (c *Conflict) Ask(ctx context.Context, q Query) error {
 	}
 	query, err := q.query()
 	if err != nil {
-		return err
+		return misused(err)
 	}
 	return c.conflict.Ask(ctx, query)
 }

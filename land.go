@@ -10,12 +10,18 @@ import (
 
 // Worktree returns a run with a checkout, a branch and records of its own,
 // based on this run's head: its verbs run beside those of this one and of
-// other worktrees. Names are unique in the run, whatever the case of their
-// letters; a second Worktree of a name is Invalid, so keep the *Run. The base
-// is recorded when it returns; the checkout is made when something first works
-// in it.
+// other worktrees. The base is recorded when it returns; the checkout is made
+// when something first works in it.
 //
-// What is committed there reaches this run by Integrate alone.
+// A name has ASCII letters, digits, '.', '_' and '-', as in CheckName of
+// package ports. Names are unique in the whole run, whatever the worktrees are
+// opened from and whatever the case of their letters: begin that of a worktree
+// within another with its parent's, "parser-tests". A second Worktree of a name
+// is Invalid, so keep the *Run.
+//
+// What is committed there reaches this run by Integrate alone, and what is
+// committed here, or lands here, never reaches it: it stays on its base. For
+// another round on what has landed meanwhile, open another worktree.
 //
 // Give each worktree a goroutine, wait for all of them, and join their errors
 // by index (errors.Join): one resume then tries all again that failed. A
@@ -42,6 +48,10 @@ func (r *Run) Worktree(ctx context.Context, name string) (*Run, error) {
 // again after each Retry. A landing that is given up is a *ConflictError; it is
 // recorded, the worktree and its branch stay, and other landings go on.
 // Landing a worktree that has nothing new does nothing.
+//
+// The worktree is as it was afterwards: what its siblings have landed, and what
+// a resolver changed in the merge, are in the parent alone, and a later landing
+// of the same worktree may conflict with them.
 func (r *Run) Integrate(ctx context.Context, resolve Resolver) error {
 	if resolve == nil {
 		return r.run.Integrate(ctx, nil)
@@ -81,7 +91,7 @@ func (c *Conflict) Step(ctx context.Context, fix Fix, inputs ...Input) error {
 	}
 	s, err := fix.fix()
 	if err != nil {
-		return err
+		return misused(err)
 	}
 	s.Inputs = engineInputs(inputs)
 	return c.conflict.Step(ctx, s)
@@ -100,7 +110,7 @@ type Resolution struct{ resolution engine.Resolution }
 
 // A Resolver decides what becomes of a conflict. It is not recorded: a landing
 // that was interrupted is asked about again, with the same Summary, and what was
-// typed in the checkout is there again. Its error is the landing's; one without
+// left in the checkout is there again. Its error is the landing's; one without
 // a Kind is Conflicted. In it, the parent's own verbs are Invalid: use the
 // Conflict's. A commit in the checkout ends the merge, and the landing fails.
 type Resolver func(ctx context.Context, c *Conflict) (Resolution, error)

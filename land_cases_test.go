@@ -35,7 +35,7 @@ func TestWhatAChildCommittedAndDidNotLandStaysAndIsNamed(t *testing.T) {
 		left := h.Journal()[1]
 		var named []string
 		for _, text := range noted(h) {
-			if strings.Contains(text, "not landed") {
+			if strings.Contains(text, "no landing took") {
 				named = append(named, text)
 			}
 		}

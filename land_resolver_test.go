@@ -466,3 +466,19 @@ func TestARunOfWhichAGoroutineWasEndedIsNotDone(t *testing.T) {
 		require.Equal(t, agl.StateFailed, w.info().State)
 	})
 }
+
+func TestAnAgentsStepsInAConflictAreCountedWithoutTheQuestions(t *testing.T) {
+	t.Parallel()
+	w := newClash(t, false)
+	w.mend = func(tn *turn) (any, error) { tn.write("same.txt", "both\n"); return patch{}, nil }
+	resolve := func(ctx context.Context, c *agl.Conflict) (agl.Resolution, error) {
+		var agent bool
+		err := c.Ask(ctx, agl.Choose("Who?", agl.Opt("an agent", true), agl.Opt("I", false)).Unattended(true).Into(&agent))
+		if err == nil {
+			err = c.Step(ctx, editor)
+		}
+		return c.Retry(), err
+	}
+	require.NoError(t, w.start(job(clashing(plainly, resolve))))
+	require.Contains(t, w.agents(), "editor#1")
+}

@@ -121,7 +121,8 @@ func TestANestedWorktreeHasNoNameOfAnother(t *testing.T) {
 		return err
 	})))
 	require.ErrorIs(t, err, agl.Invalid)
-	require.ErrorContains(t, err, "two")
+	require.ErrorContains(t, err, "there is a worktree two already")
+	require.ErrorContains(t, err, "say one-TWO")
 }
 
 func TestABranchThatIsNotTheRunsIsInTheWayOfAWorktree(t *testing.T) {

@@ -48,7 +48,7 @@ type Editor[P any] struct {
 // Task as it stands. A step of it that changes tracked files or the branch
 // fails; untracked files it leaves are salvaged.
 type Reader[P any] struct {
-	Name   string
+	Name   string // letters, digits, '.', '_', '-'
 	Model  Model
 	Prompt string
 	Report string

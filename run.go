@@ -26,7 +26,7 @@ func (r *Run) Step(ctx context.Context, task Task, inputs ...Input) error {
 	}
 	s, err := task.callCommitOrDiscardFirst()
 	if err != nil {
-		return err
+		return misused(err)
 	}
 	s.Inputs = engineInputs(inputs)
 	return r.run.Step(ctx, s)
@@ -41,10 +41,16 @@ func (r *Run) Do(ctx context.Context, c Call, inputs ...Input) error {
 	}
 	call, err := c.call()
 	if err != nil {
-		return err
+		return misused(err)
 	}
 	call.Inputs = engineInputs(inputs)
 	return r.run.Call(ctx, call)
+}
+
+// misused adds to the error of what cannot be run as it is declared what its
+// author can do.
+func misused(err error) error {
+	return fmt.Errorf("%w; nothing was started: mend the workflow, then resume", err)
 }
 
 // Verify runs the project's build command on the run's own tree, unless it is
@@ -88,8 +94,10 @@ type FuncOf[T any] struct {
 	message string
 }
 
-// Func returns the Call of fn. If fn changes the checkout without Commit, the
-// call fails.
+// Func returns the Call of fn. Its name has ASCII letters, digits, '.', '_' and
+// '-', and neither begins nor ends with '.' or '-'; with another one, Run.Do is
+// Invalid, and nothing is called. If fn changes the checkout without Commit,
+// the call fails.
 func Func[T any](name string, fn func(ctx context.Context, w World) (T, error)) FuncOf[T] {
 	return FuncOf[T]{name: name, fn: fn}
 }

@@ -165,6 +165,24 @@ func TestMisuseIsInvalidAtTheCallAndStartsNothing(t *testing.T) {
 	}
 }
 
+func TestWhatIsDeclaredWronglyIsMendedAndResumed(t *testing.T) {
+	t.Parallel()
+	name := "go mod"
+	w := newWorld(t, twoRounds)
+	wf := script(func(ctx context.Context, run *agl.Run) error {
+		if err := run.Step(ctx, reader); err != nil {
+			return err
+		}
+		return run.Do(ctx, agl.Func(name, func(context.Context, agl.World) (int, error) { return 0, nil }))
+	})
+	require.EqualError(t, w.start(job(wf)), `function "go mod" has ' ' at byte 3; it may have ASCII letters, digits, '.', '_' and '-'; `+
+		`nothing was started: mend the workflow, then resume`)
+	name = "go-mod"
+	require.NoError(t, w.resume(wf))
+	require.Len(t, w.journal(), 2)
+	require.Len(t, w.agents(), 1)
+}
+
 func TestAZeroJobAndBadLabelsAreInvalid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, twoRounds)

@@ -87,12 +87,11 @@ func TestARedVerdictIsTriedAgainByRetryAlone(t *testing.T) {
 func TestAMissingBuildCommandEndsNoRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, twoRounds)
-	w.verifier.Command = "make"
 	wf := script(func(ctx context.Context, run *agl.Run) error { _, err := run.Verify(ctx); return err })
-	require.NoError(t, w.start(job(wf)))
-	w.verifier.Command = ""
-	require.ErrorIs(t, w.resume(wf), agl.Invalid)
-	require.Equal(t, agl.StateDone, w.info().State, "it is as it was")
+	require.ErrorIs(t, w.start(job(wf)), agl.Invalid)
+	require.Equal(t, agl.StateInterrupted, w.info().State)
+	w.verifier.Command = "make"
+	require.NoError(t, w.resume(wf))
 }
 
 func TestAPanicSaysWhereItWas(t *testing.T) {

@@ -40,7 +40,8 @@ type Tool struct{ tool *engine.Tool }
 // as JSON. The handler's error is what the agent reads: it does not end the
 // step. It may be called several times at once.
 //
-// NewTool panics on a malformed declaration, naming the field.
+// A name has ASCII letters, digits, '.', '_' and '-', as a role's has. NewTool
+// panics on a malformed declaration, naming the field.
 func NewTool[In, Out any](name, doc string, handler func(ctx context.Context, w World, in In) (Out, error)) Tool {
 	if err := ports.CheckName("tool", name); err != nil {
 		panic("agl: " + err.Error())

@@ -2,6 +2,7 @@ package agl_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -78,4 +79,74 @@ func TestARunThatLandsUnbuiltSaysSoOnce(t *testing.T) {
 	all, err = told(start)
 	require.NoError(t, err)
 	require.Equal(t, []string{"opened a", "opened b"}, all)
+}
+
+func TestAResumeWithoutTheBuildCommandLandsNothing(t *testing.T) {
+	t.Parallel()
+	wf := splitWith(1, agl.Abandon)
+	red := true
+	w, runs := gated(t, func(ports.VerifyTask, int) (ports.Verdict, error) {
+		return ports.Verdict{Passed: !red, Output: "red"}, nil
+	})
+	jobs := wf.With(chunks{[]string{"a"}})
+	require.ErrorIs(t, w.start(jobs), agl.Conflicted)
+	require.Equal(t, 1, *runs)
+	records := w.store.Documents("job", "records/")
+
+	w.verifier.Command = ""
+	const refusal = `run "job" was started with the build command "make", and now there is none: give it again (--build, AGL_BUILD, project.toml), or --build true to land unbuilt`
+	for name, resume := range map[string]func() error{
+		"Resume":           func() error { return w.resume(wf) },
+		"Resume, Retry":    func() error { return w.resume(wf, agl.ResumeOptions{Retry: true}) },
+		"Resume, Rebuy":    func() error { return w.resume(wf, agl.ResumeOptions{Rebuy: true}) },
+		"Start of the job": func() error { return w.start(jobs, agl.StartOptions{Resume: true}) },
+	} {
+		err := resume()
+		require.ErrorIs(t, err, agl.Conflicted, name)
+		require.EqualError(t, err, refusal, name)
+		require.Equal(t, records, w.store.Documents("job", "records/"), "%s: nothing is recorded, nor given up", name)
+		require.NotContains(t, w.files(), "a.txt", name)
+	}
+	require.Equal(t, []string{"builder#1"}, w.agents())
+	plan, err := w.engine().Plan(t.Context(), "job", wf)
+	require.NoError(t, err)
+	require.Equal(t, refusal, plan.Refused)
+
+	w.verifier.Command, red = "make all", false
+	e := w.engine()
+	require.NoError(t, e.Resume(t.Context(), "job", wf, nil))
+	require.Contains(t, w.files(), "a.txt")
+	require.NoError(t, e.Close(), "all its events are delivered")
+	require.Equal(t, 1, w.noted(`the run was started with the build command "make", it goes on with "make all"`))
+
+	w.verifier.Command = ""
+	require.NoError(t, w.resume(wf), "everything is recorded: nothing lands")
+	plan, err = w.engine().Plan(t.Context(), "job", wf)
+	require.NoError(t, err)
+	require.Empty(t, plan.Refused)
+}
+
+func TestWhatIsVerifiedIsReplayedWithoutTheBuildCommand(t *testing.T) {
+	t.Parallel()
+	fails := errors.New("not yet")
+	wf := script(func(ctx context.Context, run *agl.Run) error {
+		_, err := run.Verify(ctx)
+		return errors.Join(err, fails)
+	})
+	w, _ := gated(t, green)
+	require.ErrorIs(t, w.start(job(wf)), fails)
+	w.verifier.Command, fails = "", nil
+	require.NoError(t, w.resume(wf))
+}
+
+// noted counts the notes that say text.
+func (w *world) noted(text string) (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range w.events {
+		if note, ok := e.What.(agl.Noted); ok && note.Text == text {
+			n++
+		}
+	}
+	return n
 }

@@ -186,3 +186,20 @@ func TestThePointsOfARunAreNamed(t *testing.T) {
 		"the run: write a record",
 	}, h.Points())
 }
+
+func TestThePointsOfAnOpeningAreNamedForItsWorktree(t *testing.T) {
+	t.Parallel()
+	wf := of(func(ctx context.Context, run *agl.Run) error {
+		child, err := run.Worktree(ctx, "beta")
+		if err != nil {
+			return err
+		}
+		_, err = child.Worktree(ctx, "beta-code")
+		return err
+	})
+	h := obliging(t)
+	h.CrashAt("beta-code opened: write a record")
+	require.ErrorIs(t, h.Start(wf.With(agl.None{})), agltest.ErrCrashed)
+	require.Equal(t, "beta opened: write a record", h.Points()[len(h.Points())-1])
+	require.NoError(t, h.Resume(wf))
+}

@@ -118,7 +118,14 @@ func TestAHarnessFailsTheTestThatUsesItWrongly(t *testing.T) {
 			edits(h, func(turn *agltest.Turn) { turn.WriteFile("x", "") })
 			h.CrashAt("_base step editor #9: commit")
 			require.NoError(t, start(t, h))
-		}, `never came to the crash point "_base step editor #9: commit"; those it passed:`},
+		}, `never came to the crash point "_base step editor #9: commit"; it passed 21, of which these are the nearest:
+  _base step editor #1: commit
+  _base step editor #1: `},
+		"a crash point that is nothing like one": {func(t testing.TB, h *agltest.Harness) {
+			edits(h, func(turn *agltest.Turn) { turn.WriteFile("x", "") })
+			h.CrashAt("?")
+			require.NoError(t, start(t, h))
+		}, "it passed these:\n  the run: lock\n  the run: write run.json\n"},
 		"a crash that no run came after": {func(t testing.TB, h *agltest.Harness) {
 			edits(h, func(turn *agltest.Turn) { turn.WriteFile("x", "") })
 			require.NoError(t, start(t, h))

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/agl"
+	"example.com/agl/ports"
 )
 
 // updating reports whether golden files are to be written: by the flag -update,
@@ -65,8 +66,8 @@ var _ = func() bool {
 var written sync.Map
 
 // Golden compares the shape of the run's journal with a golden file: its
-// records' kinds, names and endings, in the order of each namespace, and no
-// values, digests or times. A workflow whose shape has changed cannot resume
+// records' kinds, names and endings, in the order of each namespace, from which
+// worktree a nested one was opened, and no values, digests or times. A workflow whose shape has changed cannot resume
 // the runs that are under way, and needs a new Spec.Version. Run the test with
 // -update, or with AGLTEST_UPDATE=1 in the environment, to write the file.
 func (h *Harness) Golden(path string) {
@@ -74,7 +75,7 @@ func (h *Harness) Golden(path string) {
 	if child() != nil {
 		return
 	}
-	got := shape(h.journal())
+	got := shape(h.journal(), h.status())
 	file, err := os.ReadFile(path)
 	want := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(file), "\r\n", "\n"), "\n"), "\n")
 	diff := cmp.Diff(want, got)
@@ -112,12 +113,17 @@ func rewrite(path, text string) error {
 	return os.WriteFile(path, []byte(text), 0o666)
 }
 
-// shape is a journal without what differs from run to run, a line a record.
-func shape(j agl.Journal) []string {
-	lines := []string{fmt.Sprintf("workflow %s version %d", j.Run.Workflow, j.Run.Version)}
-	records := slices.Clone(j.Records)
-	slices.SortStableFunc(records, func(a, b agl.Record) int { return strings.Compare(a.Namespace, b.Namespace) })
-	for _, r := range records {
+// shape is a journal without what differs from run to run: a line a nested
+// worktree, a line a record.
+func shape(j agl.Journal, status agl.Status) []string {
+	type part struct{ namespace, line string }
+	var parts []part
+	for _, ns := range status.Namespaces {
+		if ns.Parent != "" && ns.Parent != ports.Base {
+			parts = append(parts, part{ns.Namespace, fmt.Sprintf("%s opened from %s", ns.Namespace, ns.Parent)})
+		}
+	}
+	for _, r := range j.Records {
 		words := []string{r.Namespace, string(r.Kind), r.Name}
 		if r.Ending != "" {
 			words = append(words, r.Ending)
@@ -128,7 +134,12 @@ func shape(j agl.Journal) []string {
 				words = append(words, string(r.Failure.Kind))
 			}
 		}
-		lines = append(lines, strings.Join(words, " "))
+		parts = append(parts, part{r.Namespace, strings.Join(words, " ")})
+	}
+	slices.SortStableFunc(parts, func(a, b part) int { return strings.Compare(a.namespace, b.namespace) })
+	lines := []string{fmt.Sprintf("workflow %s version %d", j.Run.Workflow, j.Run.Version)}
+	for _, p := range parts {
+		lines = append(lines, p.line)
 	}
 	return append(lines, "ends "+string(j.Run.State))
 }

@@ -194,7 +194,7 @@ func (h *Harness) live(p process, do func(ctx context.Context, e *agl.Engine) er
 		}
 		return l, fmt.Errorf("%w; the workflow returned: %w", ErrCrashed, err)
 	case l.crashAt != "":
-		h.t.Errorf("agltest: the run never came to the crash point %q; those it passed:\n%s", l.crashAt, l.list())
+		h.t.Errorf("agltest: the run never came to the crash point %q; %s", l.crashAt, l.near(l.crashAt))
 	case errors.Is(err, mem.ErrUnsupported):
 		h.t.Errorf("agltest: %v", err)
 	}

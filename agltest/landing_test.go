@@ -258,3 +258,40 @@ func TestLandingsSurviveCrashes(t *testing.T) {
 	h.Replay(split)
 	agltest.CrashEverywhere(t, build, job, split)
 }
+
+func TestATurnInAConflictSaysWhichLandingItIs(t *testing.T) {
+	t.Parallel()
+	twice := agl.NewWorkflow(agl.Spec{Name: "twice", Version: 1, Roles: []agl.Role{editor, mender}},
+		func(ctx context.Context, run *agl.Run, _ agl.None) error {
+			child, err := run.Worktree(ctx, "one")
+			if err != nil {
+				return err
+			}
+			for range 2 {
+				if err := child.Step(ctx, editor.Commit("x")); err != nil {
+					return err
+				}
+				if err := child.Integrate(ctx, agl.ResolveWith(mender, 2, nil)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	h := agltest.New(t)
+	var turns []string
+	turned := func(turn *agltest.Turn) {
+		turns = append(turns, fmt.Sprintf("%s #%d in landing %d", turn.Role, turn.N, turn.Landing))
+		turn.WriteFile(turn.Role+".txt", fmt.Sprint(len(turns)))
+	}
+	agltest.Handle(h, editor, func(_ context.Context, turn *agltest.Turn) (patch, error) {
+		turned(turn)
+		h.VerifierFails("red", 3-turn.N) // the first landing needs both tries
+		return patch{}, nil
+	})
+	agltest.Handle(h, mender, func(_ context.Context, turn *agltest.Turn) (agl.None, error) { turned(turn); return agl.None{}, nil })
+	require.NoError(t, h.Start(twice.With(agl.None{})))
+	require.Equal(t, []string{
+		"editor #1 in landing 0", "mender #1 in landing 1", "mender #2 in landing 1",
+		"editor #2 in landing 0", "mender #1 in landing 2",
+	}, turns)
+}

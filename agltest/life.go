@@ -1,6 +1,7 @@
 package agltest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,7 +26,8 @@ var ErrCrashed = errors.New("agltest: the process has crashed here")
 
 // CrashAt makes the next Start or Resume crash at a point, as CrashEverywhere
 // and its failures name it: "_base step implementer #1: commit". A run that
-// never comes there fails the test, with the points that it passed.
+// never comes there fails the test, with the points that are nearest to it, or
+// all that it passed where none is: CrashAt("?") lists them.
 func (h *Harness) CrashAt(point string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -151,12 +154,33 @@ func (l *life) passed() []point {
 	return append([]point(nil), l.points...)
 }
 
-func (l *life) list() string {
-	var b strings.Builder
-	for _, p := range l.passed() {
-		fmt.Fprintf(&b, "  %s\n", p)
+// nearMost is how many points are named where one was asked for that is none.
+const nearMost = 10
+
+// near names the points that were passed and have the most words in common with
+// the name of one, in their order; all of them where none has any.
+func (l *life) near(name string) string {
+	common := func(p point) (n int) {
+		words := strings.Fields(strings.ReplaceAll(name, ":", " "))
+		for word := range strings.FieldsSeq(strings.ReplaceAll(p.String(), ":", " ")) {
+			if i := slices.Index(words, word); i >= 0 {
+				words, n = slices.Delete(words, i, i+1), n+1
+			}
+		}
+		return n
 	}
-	return b.String()
+	all := l.passed()
+	near := slices.Clone(all)
+	slices.SortStableFunc(near, func(a, b point) int { return cmp.Compare(common(b), common(a)) })
+	near = near[:min(len(near), nearMost)]
+	text := fmt.Sprintf("it passed %d, of which these are the nearest:", len(all))
+	if len(near) == 0 || common(near[0]) == 0 {
+		near, text = all, "it passed these:"
+	}
+	for _, p := range near {
+		text += "\n  " + p.String()
+	}
+	return text
 }
 
 func (l *life) observe(e agl.Event) {

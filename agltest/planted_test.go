@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -151,6 +152,45 @@ func TestGoldenFindsAStepThatWasInsertedWithoutANewVersion(t *testing.T) {
 			require.Contains(t, failures, "_base step reader read")
 		})
 	}
+}
+
+// A worktree that is opened from another one has the same records.
+func TestGoldenFindsAWorktreeThatIsOpenedFromAnother(t *testing.T) {
+	t.Parallel()
+	nest := func(flat bool) *agl.Workflow[agl.None] {
+		return of(func(ctx context.Context, run *agl.Run) error {
+			parent, err := run.Worktree(ctx, "beta")
+			if err != nil {
+				return err
+			}
+			if flat {
+				parent = run
+			}
+			child, err := parent.Worktree(ctx, "beta-code")
+			if err != nil {
+				return err
+			}
+			return child.Step(ctx, reader)
+		})
+	}
+	golden := filepath.Join(t.TempDir(), "nested.txt")
+	require.NoError(t, os.WriteFile(golden, []byte("workflow planted version 1\nbeta-code opened from beta\nbeta-code step reader read\nends done\n"), 0o600))
+	h := obliging(t)
+	require.NoError(t, h.Start(nest(false).With(agl.None{})))
+	if !flagUpdate() {
+		h.Golden(golden)
+		failures, _ := failing(t, func(t testing.TB) {
+			h := obliging(t)
+			require.NoError(t, h.Start(nest(true).With(agl.None{})))
+			h.Golden(golden)
+		})
+		require.Contains(t, failures, "beta-code opened from beta")
+	}
+	const moved = "beta-code: 0 recorded, then worktree beta-code: opened from _base, was opened from beta, 1 not reached (first step reader, record 3)"
+	require.ErrorContains(t, h.Resume(nest(true)), moved)
+	plan, err := h.Plan(nest(true))
+	require.NoError(t, err)
+	require.Contains(t, plan.Divergence(), moved)
 }
 
 func TestGoldenSaysHowToMakeTheFirstFile(t *testing.T) {

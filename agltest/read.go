@@ -68,6 +68,17 @@ func (h *Harness) journal() agl.Journal {
 	return j
 }
 
+func (h *Harness) status() agl.Status {
+	h.t.Helper()
+	e := h.engine(&life{h: h})
+	defer e.Close()
+	s, err := e.Status(h.t.Context(), h.Label)
+	if err != nil {
+		h.t.Fatalf("agltest: %v", err)
+	}
+	return s
+}
+
 // Salvaged returns what was salvaged in the run, in order of number.
 func (h *Harness) Salvaged() []agl.Salvage {
 	h.t.Helper()

@@ -86,6 +86,9 @@ func Reply[P any](h *Harness, role agl.RoleOf[P], reports ...P) {
 // goroutines that take them. A panic in it fails its step; a require in it
 // fails the test as well.
 //
+// A role is scripted once, by Handle or by Reply: which step it is, the turn
+// says.
+//
 // A step whose process died runs again: for CrashEverywhere, let what the
 // function does depend on the turn alone.
 func Handle[P any](h *Harness, role agl.RoleOf[P], handle func(ctx context.Context, turn *Turn) (P, error)) {
@@ -184,7 +187,11 @@ func (h *Harness) turn(ctx context.Context, l *life, task ports.Task, emit func(
 		name = task.Namespace + " " + name
 	}
 	h.agents = append(h.agents, name)
-	what := fmt.Sprintf("its step #%d in %s has %s", task.Ordinal, task.Namespace, inputs(task))
+	in := task.Namespace
+	if task.Landing > 0 {
+		in = fmt.Sprintf("landing #%d of %s", task.Landing, in)
+	}
+	what := fmt.Sprintf("its step #%d in %s has %s", task.Ordinal, in, inputs(task))
 	s := h.scripts[task.Role]
 	if s == nil {
 		return nil, script{}, fmt.Errorf("role %q has no script: call Reply or Handle (scripted are %q); %s",
@@ -209,7 +216,7 @@ func (h *Harness) turn(ctx context.Context, l *life, task ports.Task, emit func(
 		s.next++
 	}
 	return &Turn{
-		N: task.Ordinal, Attempt: was.times, Role: task.Role, Namespace: task.Namespace, Model: task.Model,
+		N: task.Ordinal, Landing: task.Landing, Attempt: was.times, Role: task.Role, Namespace: task.Namespace, Model: task.Model,
 		Instructions: task.Instructions, Dir: task.Dir, Tree: task.Workspace.Tree(),
 		h: h, at: at, life: l, ctx: ctx, task: task, emit: emit, reply: was.reply,
 		outcome: ports.Outcome{Stop: ports.StopCompleted, Usage: ports.Usage{Complete: true}},

@@ -21,6 +21,7 @@ import (
 // the goroutine that called it: the handler, or one of its own.
 type Turn struct {
 	N            int // this is the N-th step of Role in Namespace, from 1; the same when it is run again
+	Landing      int // 0; in a conflict, the how manieth landing of Namespace it is: N counts the steps in that one's conflicts
 	Attempt      int // this is the Attempt-th time that its agent was started, from 1
 	Role         string
 	Namespace    string // "_base" for the run's own

@@ -30,8 +30,13 @@ type Task struct {
 	Run       string // the run's label
 	Namespace string // the namespace of the step, Base for the run's own
 	Role      string
-	Ordinal   int // this is the Ordinal-th step of Role in Namespace, from 1, replayed ones counted
-	Model     Model
+	Ordinal   int // this is the Ordinal-th step of Role in Namespace, from 1, replayed ones counted; but see Landing
+
+	// Landing is 0 for a step of a run. In a conflict it says which landing of
+	// Namespace that is, from 1, and Ordinal counts the steps, of all roles, in
+	// the conflicts of that landing alone.
+	Landing int
+	Model   Model
 
 	Instructions string  // the whole prompt, inputs and what to report included: data, never parsed
 	Inputs       []Input // the step's inputs once more, for an agent that is a program

@@ -17,11 +17,15 @@ type Plan struct {
 	// Error is what the workflow ends with if it ends without asking for
 	// anything that is not recorded; "" if it ends well.
 	Error string `json:"error"`
+	// Refused says why a resume would do none of it; "" if it would. What
+	// diverges is not told here.
+	Refused string `json:"refused"`
 }
 
 // A NamespacePlan is a Plan's part about one namespace.
 type NamespacePlan struct {
 	Namespace string       `json:"namespace"`
+	Parent    string       `json:"parent"` // from which it is opened; "" for the run's own
 	Hits      int          `json:"hits"`
 	Miss      *Miss        `json:"miss"`      // the first verb that is not recorded; nil if there is none
 	Unreached []PlanRecord `json:"unreached"` // live records that were not asked for
@@ -142,6 +146,9 @@ func (m *Miss) String() string {
 	}
 	if m.Instead.Kind != m.Kind || m.Instead.Name != m.Name {
 		return fmt.Sprintf("%s where %s was", what, m.Instead)
+	}
+	if m.Kind == KindOpened && len(m.Changes) == 1 { // its parent
+		return fmt.Sprintf("%s: opened from %s, was opened from %s", what, m.Changes[0].Now, m.Changes[0].Was)
 	}
 	changes := make([]string, len(m.Changes))
 	for i, c := range m.Changes {

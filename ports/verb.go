@@ -19,6 +19,9 @@ func (v Verb) String() string {
 	if v.Kind == "" {
 		return v.Namespace
 	}
+	if v.Kind == KindOpened { // once in a run
+		return fmt.Sprintf("%s %s", v.Namespace, v.Kind)
+	}
 	name := fmt.Sprintf("%s %s %s #%d", v.Namespace, v.Kind, v.Name, v.Ordinal)
 	if v.Within != "" {
 		return name + " in " + v.Within

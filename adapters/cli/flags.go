@@ -33,7 +33,7 @@ type (
 	}
 
 	buildFlag struct {
-		Build *string `placeholder:"COMMAND" help:"The build gate: a command line for the shell, empty for none. A resume needs the same."`
+		Build *string `placeholder:"COMMAND" help:"The build gate, for this call: a command line for the shell. A resume needs one where the run had one."`
 	}
 
 	buildTimeoutFlag struct {

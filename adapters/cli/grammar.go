@@ -28,7 +28,7 @@ type grammar struct {
 	Run        runCmd        `cmd:"" help:"Start a run of a workflow, whose flags follow its name."`
 	Resume     resumeCmd     `cmd:"" help:"Go on with a run that was stopped, killed, or failed."`
 	Plan       planCmd       `cmd:"" help:"Show what resume would do; nothing is started."`
-	Show       showCmd       `cmd:"" help:"Show a run and its steps."`
+	Show       showCmd       `cmd:"" help:"Show a run and its steps; TIME is without the commit and the record that follow a step."`
 	Runs       runsCmd       `cmd:"" help:"List the runs of this repository."`
 	Questions  questionsCmd  `cmd:"" help:"List the questions that wait for a person's answer."`
 	Answer     answerCmd     `cmd:"" help:"Answer a question of a run, whether it runs now or is resumed later."`

@@ -46,7 +46,12 @@ type (
 		Usage     usageObject      `json:"usage"`
 		Started   time.Time        `json:"started"`
 		Ended     time.Time        `json:"ended"`
-		Landing   *agl.Landing     `json:"landing,omitempty"`
+		Landing   *landingObject   `json:"landing,omitempty"`
+	}
+
+	landingObject struct {
+		agl.Landing
+		Verdict *agl.Verdict `json:"verdict,omitempty"`
 	}
 
 	namespaceObject struct {
@@ -125,7 +130,10 @@ func recordJSON(r *agl.Record) recordObject {
 	o := recordObject{
 		Seq: r.Seq, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Value: r.Value, Head: r.Head,
 		Usage:   usageObject{Input: r.Usage.Input, Output: r.Usage.Output},
-		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Landing: r.Landing,
+		Started: r.Started.UTC(), Ended: r.Ended.UTC(),
+	}
+	if r.Landing != nil {
+		o.Landing = &landingObject{*r.Landing, refusal(r)}
 	}
 	if o.Value == nil {
 		o.Value = json.RawMessage("null")

@@ -10,10 +10,15 @@ import (
 
 type planCmd struct {
 	Label string `arg:"" help:"The run."`
+	gateFlags
 }
 
 func (c *planCmd) run(ctx context.Context, s *session) error {
-	return s.with(ctx, func(engine *agl.Engine) error {
+	opts := s.options()
+	if err := c.apply(&opts); err != nil {
+		return err
+	}
+	return s.over(ctx, opts, s.progress(), func(engine *agl.Engine) error {
 		def, err := s.definitionOf(ctx, engine, c.Label)
 		if err != nil {
 			return err
@@ -33,12 +38,20 @@ func (c *planCmd) run(ctx context.Context, s *session) error {
 func planText(plan agl.Plan, program string) string {
 	var b strings.Builder
 	missed := false
-	for _, ns := range plan.Namespaces {
+	lands := false // something is landed for which a resolver may be asked
+	tree := treeOf(plan.Namespaces, func(ns agl.NamespacePlan) (string, string) { return ns.Namespace, ns.Parent })
+	for _, node := range tree {
+		ns := node.of
 		missed = missed || ns.Miss != nil
-		fmt.Fprintf(&b, "%s\n", line(ns.String(), 2000))
+		lands = lands || ns.Miss != nil && ns.Miss.Kind == agl.KindLanding
+		fmt.Fprintf(&b, "%s%s\n", strings.Repeat("  ", node.depth), line(ns.String(), 2000))
 	}
 	for _, r := range plan.Retries {
+		lands = lands || r.Kind == agl.KindLanding
 		fmt.Fprintf(&b, "%s: tries again what failed, %s\n", r.Namespace, line(r.String(), 200))
+	}
+	if lands {
+		b.WriteString("in a landing that meets a conflict, or does not build, its resolver may buy agents\n")
 	}
 	switch {
 	case missed || len(plan.Retries) > 0: // how it ends is not known
@@ -53,6 +66,9 @@ func planText(plan agl.Plan, program string) string {
 	if plan.Diverged() {
 		fmt.Fprintf(&b, "this diverges, with %s at stake: %s resume %s is refused; with --rebuy it gives up what is not reached and goes on\n",
 			tokens(plan.Cost()), program, plan.Label)
+	}
+	if plan.Refused != "" {
+		fmt.Fprintf(&b, "a resume is refused: %s\n", line(plan.Refused, 2000))
 	}
 	return b.String()
 }

@@ -38,7 +38,17 @@ type progress struct {
 	mu    sync.Mutex
 	now   map[string]*underWay // by namespace
 	waits map[string]bool      // the namespaces of which it was told that they wait
+	hits  []hit                // that are to be told of once something else happens
 }
+
+// A hit is a verb that was answered from its record.
+type hit struct {
+	run, who, text string
+	failed         bool
+}
+
+// hitsTold is how many hits in a row have a line each; more are counted.
+const hitsTold = 5
 
 // underWay is what a namespace does now.
 type underWay struct {
@@ -46,6 +56,8 @@ type underWay struct {
 	who   string
 	when  time.Time // it began
 	told  time.Time // the last line about it was written
+	tries int       // of a landing: how often what a resolver had made of its conflict was tried
+	red   bool      // of a landing: the output of its red gate is written already
 	under *underWay // of an agent in a conflict: the landing
 }
 
@@ -94,6 +106,7 @@ func (p *progress) keepTime() (stop func()) {
 func (p *progress) tick(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.tellHits()
 	for _, namespace := range slices.Sorted(maps.Keys(p.now)) {
 		if now.Sub(p.now[namespace].told) >= silence {
 			p.line(everything, agl.Event{Namespace: namespace, Time: now}, "… still running")
@@ -116,11 +129,8 @@ func (p *progress) event(e agl.Event) {
 	case ports.Opened:
 		p.by(everything, e, place(e), openedText(what))
 	case ports.Hit:
-		text := "recorded already"
-		if what.Failed {
-			text += ", as failed"
-		}
-		p.by(everything, e, called(what.Record.Kind, e.Namespace, what.Record.Name, what.Ordinal), text)
+		who := called(what.Record.Kind, e.Namespace, what.Record.Name, what.Ordinal)
+		p.hits = append(p.hits, hit{line(e.Run, 60), who, hitText(what), what.Failed})
 	case ports.Waits:
 		if what.For != "" && !p.waits[e.Namespace] {
 			p.by(everything, e, place(e), "waits for "+whose(what.For))
@@ -137,8 +147,19 @@ func (p *progress) event(e agl.Event) {
 		p.line(everything, e, what.Text)
 	case ports.Gated:
 		p.line(everything, e, gatedText(what))
+		p.output(&what.Verdict)
+		if now := p.now[e.Namespace]; now != nil {
+			now.red = !what.Verdict.Passed
+		}
 	case ports.Met:
 		p.line(everything, e, metText(what))
+		now := p.now[e.Namespace]
+		if now == nil || !now.red { // recorded by an earlier process
+			p.output(what.Verdict)
+		}
+		if now != nil {
+			now.tries, now.red = what.Attempt-1, false
+		}
 	case ports.Asked:
 		if !p.attended {
 			p.line(warnings, e, askedText(what.Question, p.program))
@@ -154,11 +175,11 @@ func (p *progress) event(e agl.Event) {
 		}
 		name := called(what.Record.Kind, e.Namespace, what.Record.Name, 0) // of a step that was refused before it began
 		if now == nil {
-			p.by(everything, e, name, endedText(&what.Record))
+			p.by(everything, e, name, endedText(&what.Record, 0))
 			break
 		}
 		p.now[e.Namespace] = now
-		p.line(everything, e, endedText(&what.Record))
+		p.line(everything, e, endedText(&what.Record, now.tries))
 		if p.now[e.Namespace] = now.under; now.under == nil {
 			delete(p.now, e.Namespace)
 		}
@@ -167,7 +188,36 @@ func (p *progress) event(e agl.Event) {
 		p.line(warnings, e, fmt.Sprintf("kept %s as salvage %d: %s", counted(int64(s.Paths), "changed path"), s.N, s.Reason))
 	case ports.Noted:
 		p.line(warnings, e, what.Text)
+	case ports.RunEnded:
+		p.tellHits()
 	}
+}
+
+// tellHits writes of the verbs that were answered from their records since the
+// last line. Of many, those that are recorded as done are counted.
+func (p *progress) tellHits() {
+	hits := p.hits
+	p.hits = nil
+	if p.volume < everything {
+		return
+	}
+	if len(hits) > hitsTold {
+		all := len(hits)
+		run := hits[0].run
+		hits = slices.DeleteFunc(hits, func(h hit) bool { return !h.failed })
+		p.write(run, "", counted(int64(all-len(hits)), "verb")+" recorded already")
+	}
+	for _, h := range hits {
+		p.write(h.who, "", h.text)
+	}
+}
+
+// output writes the end of what a red gate has written.
+func (p *progress) output(verdict *agl.Verdict) {
+	if p.volume < everything || verdict == nil || verdict.Passed {
+		return
+	}
+	fmt.Fprint(p.out, outputText(verdict.Output))
 }
 
 // line writes a line about what the event's namespace does now, or about the
@@ -191,5 +241,10 @@ func (p *progress) by(at volume, e agl.Event, name, text string) {
 	if at > p.volume {
 		return
 	}
+	p.tellHits()
+	p.write(name, since, text)
+}
+
+func (p *progress) write(name, since, text string) {
 	fmt.Fprintf(p.out, "%-20s %6s  %s\n", name, since, line(text, 200))
 }

@@ -143,7 +143,8 @@ func TestProgressFollowsWorktreesToTheirLanding(t *testing.T) {
 		}}
 	}
 	both := []agl.ConflictPath{{Path: "a\x1b.go", Kind: "content"}, {Path: "b.go", Kind: "add/add"}}
-	red := agl.Verdict{Note: "exit status 1"}
+	red := agl.Verdict{Note: "exit status 1", Output: strings.Repeat("ok\n", 20) + "FAIL\x1b[2J\n\n"}
+	gaveUp := &agl.ConflictError{Child: "parser", Verdict: &agl.Verdict{Command: "make"}}
 
 	tell("parser", 0, ports.Hit{Record: ports.PlanRecord{Kind: ports.KindOpened, Name: "parser"}})
 	tell("lexer", 0, ports.Opened{Parent: ports.Base, Base: "aaaaaaaaaaaaaa"})
@@ -163,15 +164,19 @@ func TestProgressFollowsWorktreesToTheirLanding(t *testing.T) {
 	tell("parser", 0, ports.Gated{Verdict: red})
 	tell("parser", 0, ports.Met{Attempt: 2, Verdict: &red})
 	tell("parser", 0, ports.Began{Kind: ports.KindFix, Name: "mender", Ordinal: 2}) // cancelled: it has no end
-	tell("parser", 0, landing("parser", ports.Base, "aaaaaaaaaaaaaa", &agl.Failure{Message: "no way"}))
+	tell("parser", 0, landing("parser", ports.Base, "aaaaaaaaaaaaaa", &agl.Failure{Message: gaveUp.Error(), Conflict: gaveUp}))
 	tell("tokens", 0, ports.Began{Kind: agl.KindLanding, Name: "tokens", Ordinal: 1})
 	tell("tokens", 0, ports.Gated{Verdict: agl.Verdict{Passed: true}, Again: true})
 	tell("tokens", 0, landing("tokens", "lexer", "dddddddddddddd", nil))
 	tell("tokens", 0, landing("tokens", "lexer", "aaaaaaaaaaaaaa", nil))
+	tell("tokens", 0, ports.Began{Kind: agl.KindLanding, Name: "tokens", Ordinal: 2})
+	tell("tokens", 0, ports.Met{Attempt: 1, Verdict: &agl.Verdict{Output: "recorded"}})
+	tell("tokens", 0, landing("tokens", "lexer", "aaaaaaaaaaaaaa", &agl.Failure{Message: gaveUp.Error(), Conflict: gaveUp}))
+	tell("tokens", 0, landing("tokens", "lexer", "aaaaaaaaaaaaaa", &agl.Failure{Message: "resolver: no (" + gaveUp.Error() + ")", Conflict: gaveUp}))
 	tell("tokens", 0, ports.Waits{For: ports.Base})
 	tell("tokens", 0, ports.Noted{Text: "a note"})
 	want := []string{
-		"parser recorded already",
+		"parser its worktree is recorded already",
 		"lexer worktree opened at aaaaaaaaaa",
 		"tokens worktree opened from lexer at aaaaaaaaaa",
 		"lexer 0s begins to land",
@@ -185,13 +190,19 @@ func TestProgressFollowsWorktreesToTheirLanding(t *testing.T) {
 		"parser/mender 0s reads a.go",
 		"parser/mender 1s done",
 		"parser #2 2s the build gate failed: exit status 1",
-		"parser #2 2s try 2: the merged tree does not build",
+		"ok", "ok", "ok", "ok", "ok", "ok", "ok", "ok", "ok", "FAIL\uFFFD[2J",
+		"parser #2 2s after 1 try: the merged tree does not build",
 		"parser/mender #2 0s begins",
-		"parser #2 2s failed: no way",
+		"parser #2 2s given up after 1 try: the build gate failed (make)",
 		"tokens 0s begins to land",
 		"tokens 0s the build gate has passed on this tree before",
 		"tokens 0s landed in lexer, commit dddddddddd",
 		"tokens nothing new to land",
+		"tokens #2 0s begins to land",
+		"tokens #2 0s the merged tree does not build",
+		"recorded",
+		"tokens #2 0s given up: the build gate failed (make)",
+		"tokens failed: resolver: no (parser was not landed: the build gate failed (make))",
 		"tokens waits for the run's own branch",
 		"tokens a note",
 	}
@@ -199,4 +210,25 @@ func TestProgressFollowsWorktreesToTheirLanding(t *testing.T) {
 		t.Errorf("progress (-want +got):\n%s", diff)
 	}
 	require.Empty(t, p.now)
+}
+
+func TestManyRecordedVerbsAreCounted(t *testing.T) {
+	t.Parallel()
+	told := func(n int, what ...ports.Happening) []string {
+		var out strings.Builder
+		p := newProgress(&out, everything)
+		for range n {
+			p.event(agl.Event{Run: "issue-12", Namespace: "a", What: ports.Hit{Record: ports.PlanRecord{Kind: agl.KindStep, Name: "builder"}}})
+		}
+		p.event(agl.Event{Run: "issue-12", Namespace: "a", What: ports.Hit{Record: ports.PlanRecord{Kind: agl.KindLanding, Name: "a"}, Failed: true}})
+		require.Empty(t, out.String())
+		for _, what := range what {
+			p.event(agl.Event{Run: "issue-12", Namespace: "a", What: what})
+		}
+		return told(&out)
+	}
+	require.Equal(t, []string{"a/builder recorded already", "a/builder recorded already", "a its landing is recorded already, as failed"},
+		told(2, ports.RunEnded{}))
+	require.Equal(t, []string{"issue-12 1,000 verbs recorded already", "a its landing is recorded already, as failed", "a 0s begins to land"},
+		told(1000, ports.Began{Kind: agl.KindLanding, Name: "a"}, ports.RunEnded{}))
 }

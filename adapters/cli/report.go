@@ -33,4 +33,8 @@ func (s *session) report(err error) {
 	for _, leaf := range ports.Leaves(err) {
 		fmt.Fprintf(s.stderr, "%s: %s\n", s.program.Name, ports.Printable(leaf.Error()))
 	}
+	var unlanded *unlandedError
+	if errors.As(err, &unlanded) {
+		fmt.Fprintf(s.stderr, "%s: %s\n", s.program.Name, unlanded.next)
+	}
 }

@@ -91,8 +91,15 @@ func recordsText(records []agl.Record) string {
 	var b strings.Builder
 	rows := table(&b)
 	fmt.Fprintln(rows, "SEQ\tKIND\tROLE\tOUTCOME\tTIME\tTOKENS\tCOMMIT")
+	ordinals := map[string]int{} // of verbs of one kind and name in a namespace
 	for i := range records {
 		r := &records[i]
+		verb := fmt.Sprint(r.Namespace, " ", r.Kind, " ", r.Name)
+		ordinals[verb]++
+		name := called(r.Kind, r.Namespace, r.Name, ordinals[verb])
+		if r.Kind == agl.KindLanding && r.Landing != nil && r.Landing.Into != ports.Base {
+			name += " in " + line(r.Landing.Into, 60)
+		}
 		tokens, commit := "-", "-"
 		if n := r.Usage.Tokens(); n > 0 {
 			tokens = count(n)
@@ -101,15 +108,30 @@ func recordsText(records []agl.Record) string {
 			commit = short(c)
 		}
 		fmt.Fprintf(rows, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			r.Seq, r.Kind, called(r.Kind, r.Namespace, r.Name, 0), outcome(r), took(r.Ended.Sub(r.Started)), tokens, commit)
+			r.Seq, r.Kind, name, outcome(r), took(r.Ended.Sub(r.Started)), tokens, commit)
 	}
 	rows.Flush()
 	for i := range records {
 		if r := &records[i]; r.Failure != nil {
 			fmt.Fprintf(&b, "\n%d failed: %s\n", r.Seq, line(r.Failure.Message, 400))
+			if v := refusal(r); v != nil {
+				b.WriteString(outputText(v.Output))
+			}
 		}
 	}
 	return b.String()
+}
+
+// refusal returns the verdict of the gate that kept a landing from being made;
+// nil if it was not a gate that did.
+func refusal(r *ports.Record) *agl.Verdict {
+	if r.Kind != agl.KindLanding || r.Failure == nil || r.Failure.Conflict == nil {
+		return nil
+	}
+	if v := r.Failure.Conflict.Verdict; v != nil && !v.Passed {
+		return v
+	}
+	return nil
 }
 
 func outcome(r *ports.Record) string {

@@ -74,7 +74,7 @@ func (s *session) follow(ctx context.Context, label string, flags *callFlags, do
 	case errors.Is(err, context.Canceled) && agl.KindOf(err) == "" && progress.begun:
 		return fmt.Errorf("run %s was stopped; go on with %s resume %s: %w", label, s.program.Name, label, err)
 	case err != nil:
-		return err
+		return s.unlanded(label, err)
 	case s.globals.JSON:
 		return s.answer(runAnswer{Run: runJSON(status.Run)})
 	}
@@ -94,6 +94,38 @@ type hintedError struct {
 
 func (e *hintedError) Error() string { return e.text }
 func (e *hintedError) Unwrap() error { return e.error }
+
+// An unlandedError adds to its cause what to do next, in one line.
+type unlandedError struct {
+	error
+	next string
+}
+
+func (e *unlandedError) Unwrap() error { return e.error }
+
+// unlanded adds to an error of landings that were given up what to do about
+// them. Any other it returns as it is.
+func (s *session) unlanded(label string, err error) error {
+	var branches []string
+	for _, leaf := range ports.Leaves(err) {
+		var conflict *agl.ConflictError
+		if errors.As(leaf, &conflict) {
+			branches = append(branches, "agl/_work/"+label+"/"+conflict.Child)
+		}
+	}
+	if branches == nil {
+		return err
+	}
+	return &unlandedError{err, fmt.Sprintf("%s resume %s tries again what was not landed; or merge it yourself, in your own checkout: git merge agl/%s, then git merge %s",
+		s.program.Name, label, label, branches[0]+more(len(branches)-1))}
+}
+
+func more(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (and %d more)", n)
+}
 
 // answer writes v, as JSON, to standard output.
 func (s *session) answer(v any) error {

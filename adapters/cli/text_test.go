@@ -93,13 +93,20 @@ func nested(since time.Time) (agl.Journal, agl.Status) {
 	landed := &agl.Landing{Into: ports.Base, Before: strings.Repeat("b", 40), After: strings.Repeat("d", 40), Child: strings.Repeat("c", 40)}
 	given := *landed
 	given.After = given.Before
+	inner := given
+	inner.Into = "lexer"
 	j.Records = []agl.Record{
 		{Seq: 5, Kind: agl.KindLanding, Namespace: "lexer", Name: "lexer", Landing: landed, Started: since, Ended: since},
 		{Seq: 7, Kind: agl.KindLanding, Namespace: "printer", Name: "printer", Landing: &given, Started: since, Ended: since},
 		{
 			Seq: 8, Kind: agl.KindLanding, Namespace: "parser", Name: "parser", Landing: &given, Started: since, Ended: since,
-			Failure: &agl.Failure{Kind: agl.Conflicted, Message: "conflicts"},
+			Failure: &agl.Failure{Kind: agl.Conflicted, Message: "conflicts", Conflict: &agl.ConflictError{Verdict: &agl.Verdict{
+				Output: "ok a\n\tFAIL \x1b[31mb\n\n", Command: "make", Note: "exit status 2", Took: time.Second,
+			}}},
 		},
+		{Seq: 9, Kind: agl.KindLanding, Namespace: "tokens", Name: "tokens", Landing: &inner, Started: since, Ended: since},
+		{Seq: 10, Kind: agl.KindStep, Namespace: "tokens", Name: "builder", Started: since, Ended: since},
+		{Seq: 11, Kind: agl.KindStep, Namespace: "tokens", Name: "builder", Started: since, Ended: since},
 	}
 	return j, agl.Status{Run: j.Run, Namespaces: []agl.NamespaceStatus{
 		{Namespace: "tokens", Parent: "lexer", Verb: agl.KindStep, Name: "builder", Since: since, Records: 2, Usage: agl.Usage{Input: 1000, Output: 234}},
@@ -121,19 +128,28 @@ func TestShowHasATreeOfWorktrees(t *testing.T) {
 
 WORKTREE  RECORDS  TOKENS  LANDED       NOW
 lexer     3        0       dddddddddd   waits for the run's own branch
-  tokens  2        1,234   -            step builder (1m30s)
+  tokens  2        1,234   nothing new  step builder (1m30s)
     deep  0        0       -            -
 parser    1        0       no           -
 printer   1        0       nothing new  -
 wide      0        0       -            lands (1m30s)
 their branches are agl/_work/issue-12/WORKTREE
 
-SEQ  KIND     ROLE     OUTCOME     TIME  TOKENS  COMMIT
-5    landing  lexer    ok          0s    -       dddddddddd
-7    landing  printer  ok          0s    -       -
-8    landing  parser   conflicted  0s    -       -
+SEQ  KIND     ROLE               OUTCOME     TIME  TOKENS  COMMIT
+5    landing  lexer              ok          0s    -       dddddddddd
+7    landing  printer            ok          0s    -       -
+8    landing  parser             conflicted  0s    -       -
+9    landing  tokens in lexer    ok          0s    -       -
+10   step     tokens/builder     ok          0s    -       -
+11   step     tokens/builder #2  ok          0s    -       -
+
+8 failed: conflicts
+    ok a
+    FAIL ` + "\uFFFD" + `[31mb
+
+0 tokens in all
 `
-	if diff := cmp.Diff(want, text[:min(len(text), len(want))]); diff != "" {
+	if diff := cmp.Diff(want, text); diff != "" {
 		t.Errorf("show (-want +got):\n%s", diff)
 	}
 }
@@ -156,6 +172,9 @@ func TestTheJSONOfWorktreesAndLandingsIsStable(t *testing.T) {
 	got, err = encode(recordJSON(&j.Records[0]))
 	require.NoError(t, err)
 	require.Contains(t, got, `"ended":"2026-01-02T03:04:05Z","landing":{"into":"_base","before":"`+b+`","after":"`+d+`","child":"`+c+`"}}`)
+	got, err = encode(recordJSON(&j.Records[2]))
+	require.NoError(t, err)
+	require.Contains(t, got, `"child":"`+c+`","verdict":{"passed":false,"output":"ok a\n\tFAIL \u001b[31mb\n\n","tree":"","command":"make","note":"exit status 2","took":"1s"}}}`)
 }
 
 // A program outside this repository reads this: docs/json.md.
@@ -217,12 +236,12 @@ func TestTheJSONOfTheOtherAnswersIsStable(t *testing.T) {
 					Unreached: []ports.PlanRecord{was},
 					Cost:      agl.Usage{Input: 1, Output: 2, Cached: 3, Reasoning: 4, Cost: 0.5, Complete: true},
 				},
-				{Namespace: "parser"},
+				{Namespace: "parser", Parent: ports.Base},
 			}, Error: "it failed"},
-			`{"label":"issue-12","namespaces":[{"namespace":"_base","hits":1,"miss":{"kind":"step","name":"reviewer","ordinal":1,"instead":` + record +
+			`{"label":"issue-12","namespaces":[{"namespace":"_base","parent":"","hits":1,"miss":{"kind":"step","name":"reviewer","ordinal":1,"instead":` + record +
 				`,"changes":[{"term":"prompt","was":"a","now":"b"}]},"unreached":[` + record + `],"cost":` + cost + `},` +
-				`{"namespace":"parser","hits":0,"miss":null,"unreached":[],"cost":{"input":0,"output":0,"cached":0,"reasoning":0,"cost":0,"complete":false}}],` +
-				`"retries":[],"partial":false,"error":"it failed"}`,
+				`{"namespace":"parser","parent":"_base","hits":0,"miss":null,"unreached":[],"cost":{"input":0,"output":0,"cached":0,"reasoning":0,"cost":0,"complete":false}}],` +
+				`"retries":[],"partial":false,"error":"it failed","refused":""}`,
 		},
 		{workflowObject{Name: "fix", Version: 1}, `{"name":"fix","version":1,"doc":"","disabled":""}`},
 		{errorAnswer{errorObject{Kind: agl.NotFound, Message: "a\nb"}}, `{"error":{"kind":"not found","message":"a\nb"}}`},
@@ -277,6 +296,28 @@ this diverges, with 1,234 tokens at stake: shipit resume issue-12 is refused; wi
 	require.Equal(t, diverges+"; 1,234 tokens at stake", divergence(plan))
 }
 
+func TestAPlanHasATreeOfWorktrees(t *testing.T) {
+	t.Parallel()
+	landing := &ports.Miss{Kind: agl.KindLanding, Name: "tokens", Ordinal: 1}
+	plan := agl.Plan{Namespaces: []agl.NamespacePlan{
+		{Namespace: ports.Base, Hits: 1},
+		{Namespace: "lexer", Parent: ports.Base},
+		{Namespace: "parser", Parent: ports.Base, Hits: 2},
+		{Namespace: "tokens", Parent: "lexer", Hits: 3, Miss: landing},
+	}, Refused: "no\nbuild"}
+	want := `_base: 1 recorded
+  lexer: 0 recorded
+    tokens: 3 recorded, then landing tokens (#1) is new
+  parser: 2 recorded
+in a landing that meets a conflict, or does not build, its resolver may buy agents
+a resume is refused: no build
+`
+	require.Equal(t, want, planText(plan, "shipit"))
+	failed := ports.PlanRecord{Seq: 9, Kind: agl.KindLanding, Namespace: "tokens", Name: "tokens"}
+	plan = agl.Plan{Retries: []ports.PlanRecord{failed}}
+	require.Contains(t, planText(plan, "shipit"), "record 9\nin a landing that")
+}
+
 func TestAPlanSaysHowTheWorkflowEnds(t *testing.T) {
 	t.Parallel()
 	miss := &ports.Miss{Kind: agl.KindStep, Name: "reviewer", Ordinal: 2}
@@ -318,6 +359,11 @@ func TestEveryErrorOfAJoinHasALine(t *testing.T) {
 		{fmt.Errorf("build: %w", limit), false, "", "shipit: build: wait an hour\n"},
 		{errors.Join(agl.Stopf("one"), agl.Stopf("two")), false, "stopped: one\nstopped: two\n", ""},
 		{agl.Stopf("one"), true, "", `{"error":{"kind":"stopped","message":"one"}}` + "\n"},
+		{
+			(&session{program: Program{Name: "shipit"}}).unlanded("x", errors.Join(&agl.ConflictError{Child: "a", Verdict: &agl.Verdict{Command: "make"}}, limit, &agl.ConflictError{Child: "b", Paths: []agl.ConflictPath{{Path: "x"}}})), false, "",
+			"shipit: a was not landed: the build gate failed (make)\nshipit: wait an hour\nshipit: b was not landed: conflicts in x\n" +
+				"shipit: shipit resume x tries again what was not landed; or merge it yourself, in your own checkout: git merge agl/x, then git merge agl/_work/x/a (and 1 more)\n",
+		},
 		{errors.New("a fault"), true, "", `{"error":{"kind":"internal","message":"a fault"}}` + "\n"},
 		{fmt.Errorf("run x was stopped: %w", context.Canceled), true, "", `{"error":{"kind":"cancelled","message":"run x was stopped: context canceled"}}` + "\n"},
 	} {

@@ -205,7 +205,7 @@ func TestAWorkflowKeepsItsFlagsAndHasTheOthers(t *testing.T) {
 	for _, flag := range []string{"--tokens=N", "--build=COMMAND", "--build-timeout=DURATION"} {
 		require.Contains(t, help, flag)
 	}
-	for _, command := range []string{"plan", "show", "runs", "clear"} {
+	for _, command := range []string{"show", "runs", "clear"} {
 		_, help, _ = call(t, workflows, command, "--help")
 		require.NotContains(t, help, "--build", command)
 	}
@@ -221,6 +221,8 @@ func TestAWorkflowKeepsItsFlagsAndHasTheOthers(t *testing.T) {
 		{[]string{"run", "gated", "-n", "flag", "--build=exit 0", "--build-timeout=1m"}, `^stopped: exit 0: true,`},
 		{[]string{"run", "gated", "-n", "late", "--build=sleep 60", "--build-timeout=10ms"}, `^stopped: sleep 60: false, .*10ms`},
 		{[]string{"resume", "flag", "--build=exit 0", "--build-timeout=1m"}, `^stopped: exit 0: true,`},
+		{[]string{"plan", "flag", "--build=exit 0"}, `^_base: 1 recorded\nand then it ends: exit 0: true,`},
+		{[]string{"plan", "flag"}, `^_base: 0 recorded, then verdict verify \(#1\): command changed from "exit 0" to "exit 1"`},
 	} {
 		_, stdout, stderr := call(t, workflows, append(tc.args, at...)...)
 		require.Regexp(t, tc.want, stdout, "%v\n%s", tc.args, stderr)

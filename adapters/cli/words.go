@@ -69,16 +69,51 @@ func gatedText(g ports.Gated) string {
 	return "the build gate failed"
 }
 
-// metText says what a landing has met, and for the how manieth time.
+// outputLines is how many lines of a red gate's output are shown.
+const outputLines = 10
+
+// outputText is the end of a red gate's output, indented.
+func outputText(output string) string {
+	var lines []string
+	for text := range strings.Lines(output) {
+		if text = line(text, 200); text != "" {
+			lines = append(lines, "    "+text+"\n")
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-outputLines):], "")
+}
+
+func hitText(h ports.Hit) string {
+	text := "recorded already"
+	switch h.Record.Kind {
+	case ports.KindOpened:
+		text = "its worktree is recorded already"
+	case ports.KindLanding:
+		text = "its landing is recorded already"
+	}
+	if h.Failed {
+		text += ", as failed"
+	}
+	return text
+}
+
+// metText says what a landing has met, and after how many tries.
 func metText(m ports.Met) string {
 	text := "the merged tree does not build"
 	if len(m.Paths) > 0 {
 		text = "conflicts in " + pathsText(m.Paths, 5)
 	}
-	if m.Attempt > 1 {
-		return fmt.Sprintf("try %d: %s", m.Attempt, text)
+	if tries := m.Attempt - 1; tries > 0 {
+		return afterTries(tries) + ": " + text
 	}
 	return text
+}
+
+func afterTries(n int) string {
+	if n == 1 {
+		return "after 1 try"
+	}
+	return fmt.Sprintf("after %d tries", n)
 }
 
 // pathsText names paths and what is wrong with them, the first ones of many.
@@ -94,9 +129,17 @@ func pathsText(paths []ports.ConflictPath, most int) string {
 	return text
 }
 
-func endedText(r *ports.Record) string {
+// endedText says what a verb came to; of a landing, after so many tries.
+func endedText(r *ports.Record, tries int) string {
 	text := "done"
 	switch {
+	case gaveUp(r):
+		why := strings.TrimPrefix(r.Failure.Message, r.Failure.Conflict.Child+" was not landed: ")
+		text = "given up"
+		if tries > 0 {
+			text += " " + afterTries(tries)
+		}
+		text += ": " + why
 	case r.Failure != nil:
 		text = "failed: " + r.Failure.Message
 	case r.Kind == ports.KindLanding && !r.Landing.Moved():
@@ -113,6 +156,12 @@ func endedText(r *ports.Record) string {
 		text += ", commit " + short(commit)
 	}
 	return text
+}
+
+// gaveUp reports whether a record is of a landing that was given up, by a
+// resolver's decision and no failure of its own.
+func gaveUp(r *ports.Record) bool {
+	return r.Kind == ports.KindLanding && r.Failure != nil && r.Failure.Conflict != nil && r.Failure.Message == r.Failure.Conflict.Error()
 }
 
 // made returns the commit that a record put on a branch: its own, or, of a

@@ -11,38 +11,50 @@ import (
 	"example.com/agl/ports"
 )
 
-// A node is a namespace in the tree of those of a run.
-type node struct {
-	agl.NamespaceStatus
+// A node is a namespace, and what is known of it, in the tree of those of a run.
+type node[T any] struct {
+	of    T
 	depth int // below the run's own
 }
 
 // treeOf returns the namespaces of a run, each after the one that it was
 // opened from, by name.
-func treeOf(status agl.Status) []node {
-	below := map[string][]agl.NamespaceStatus{}
+func treeOf[T any](all []T, name func(T) (namespace, parent string)) []node[T] {
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b T) int {
+		x, _ := name(a)
+		y, _ := name(b)
+		return strings.Compare(x, y)
+	})
 	there := map[string]bool{}
-	for _, ns := range status.Namespaces {
-		there[ns.Namespace] = true
+	for _, ns := range all {
+		namespace, _ := name(ns)
+		there[namespace] = true
 	}
-	for _, ns := range status.Namespaces {
-		parent := ns.Parent
+	below := map[string][]T{}
+	for _, ns := range all {
+		_, parent := name(ns)
 		if !there[parent] {
 			parent = "" // it was given up, or is the run's own
 		}
 		below[parent] = append(below[parent], ns)
 	}
-	var tree []node
+	var tree []node[T]
 	var add func(parent string, depth int)
 	add = func(parent string, depth int) {
-		slices.SortFunc(below[parent], func(a, b agl.NamespaceStatus) int { return strings.Compare(a.Namespace, b.Namespace) })
 		for _, ns := range below[parent] {
-			tree = append(tree, node{ns, depth})
-			add(ns.Namespace, depth+1)
+			namespace, _ := name(ns)
+			tree = append(tree, node[T]{ns, depth})
+			add(namespace, depth+1)
 		}
 	}
 	add("", 0)
 	return tree
+}
+
+// statusTree returns the tree of a run's namespaces.
+func statusTree(status agl.Status) []node[agl.NamespaceStatus] {
+	return treeOf(status.Namespaces, func(ns agl.NamespaceStatus) (string, string) { return ns.Namespace, ns.Parent })
 }
 
 // worktreesText is a table of a run's worktrees, indented below those that
@@ -58,14 +70,15 @@ func worktreesText(status agl.Status, records []agl.Record, now time.Time) strin
 	rows := table(&b)
 	fmt.Fprintln(rows, "\nWORKTREE\tRECORDS\tTOKENS\tLANDED\tNOW")
 	any := false
-	for _, ns := range treeOf(status) {
+	for _, node := range statusTree(status) {
+		ns := node.of
 		if ns.Namespace == ports.Base {
 			continue
 		}
 		any = true
-		indent := strings.Repeat("  ", max(0, ns.depth-1))
+		indent := strings.Repeat("  ", max(0, node.depth-1))
 		fmt.Fprintf(rows, "%s%s\t%d\t%s\t%s\t%s\n", indent, line(ns.Namespace, 60), ns.Records, count(ns.Usage.Tokens()),
-			cmp.Or(landings[ns.Namespace], "-"), doing(ns.NamespaceStatus, now))
+			cmp.Or(landings[ns.Namespace], "-"), doing(ns, now))
 	}
 	if !any {
 		return ""
@@ -112,7 +125,8 @@ func landingText(r *ports.Record) string {
 
 func namespacesJSON(status agl.Status) []namespaceObject {
 	var all []namespaceObject
-	for _, ns := range treeOf(status) {
+	for _, node := range statusTree(status) {
+		ns := node.of
 		var asking []string
 		for _, q := range ns.Asking {
 			asking = append(asking, q.ID)

@@ -130,6 +130,12 @@ const (
 // kindOf tells by its name what a section is that no write names.
 func kindOf(name string) (kind, error) {
 	base, number, numbered := strings.Cut(name, "#")
+	if before, landing, found := strings.Cut(base, "@"); found {
+		if !isOrdinal(landing) {
+			return file, nil
+		}
+		base = before
+	}
 	parts := strings.Split(base, "/")
 	if len(parts) > 2 || len(parts) == 2 && parts[0] != ports.Base && ports.CheckName("", parts[0]) != nil ||
 		ports.CheckName("", parts[len(parts)-1]) != nil {
@@ -141,10 +147,16 @@ func kindOf(name string) (kind, error) {
 		}
 		return role, nil
 	}
-	if n, err := strconv.Atoi(number); err != nil || n < 1 || strconv.Itoa(n) != number {
+	if !isOrdinal(number) {
 		return role, fmt.Errorf("section %s: steps of a role are numbered from 1: %s#1", name, base)
 	}
 	return role, nil
+}
+
+// isOrdinal reports whether s is a number from 1 on.
+func isOrdinal(s string) bool {
+	n, err := strconv.Atoi(s)
+	return err == nil && n >= 1 && strconv.Itoa(n) == s
 }
 
 // parseSection returns the section's commands, or the first line that is none.

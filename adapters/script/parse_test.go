@@ -72,6 +72,8 @@ func TestWhichSectionsAreFiles(t *testing.T) {
 		{"a dot, and commands", "-- dev --\n-- v1.dev --\n# fine\nsay hi\n", "dev, v1.dev"},
 		{"prose that mentions write is no command", "-- README.md --\nHow to\nwrite x dev\n-- dev --\n", "dev"},
 		{"all four forms of a role's", "-- a --\n-- a#12 --\n-- n/a --\n-- _base/a#1 --\n", "a, a#12, n/a, _base/a#1"},
+		{"those in a landing", "-- a@1 --\n-- a@2#12 --\n-- n/a@3 --\n-- _base/a@1#1 --\n", "a@1, a@2#12, n/a@3, _base/a@1#1"},
+		{"no landing", "-- dev --\n-- icon@2x --\nx\n-- a@0 --\nx\n-- a@b#1 --\nx\n", "dev"},
 		{"a number that is none, but written", "-- dev --\nwrite x C#\n-- C# --\nx\n", "dev"},
 	} {
 		agent, err := script.Parse("s", []byte(tt.script))

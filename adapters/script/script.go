@@ -30,9 +30,16 @@
 // counted from 1 with the replayed ones (ROLE#N; a step that is tried again
 // keeps its number), or for either in one
 // namespace only (NAMESPACE/ROLE, NAMESPACE/ROLE#N; a run's own namespace is
-// _base). Of those that fit, the most specific one plays: NAMESPACE/ROLE#N,
-// then NAMESPACE/ROLE, then ROLE#N, then ROLE. If none fits, the step fails,
-// Unexpected.
+// _base).
+//
+// In the conflicts of a landing, N counts the steps that agents take there: the
+// first try is ROLE#1, the second ROLE#2, and the next landing begins at 1
+// again. ROLE@L is for the L-th landing of a worktree only, counted from 1, and
+// ROLE@L#N for the N-th step in it.
+//
+// Of those that fit, the most specific one plays: NAMESPACE/ROLE@L#N, then
+// NAMESPACE/ROLE@L, NAMESPACE/ROLE#N, NAMESPACE/ROLE, and then the same four
+// without the namespace. If none fits, the step fails, Unexpected.
 //
 // # Which sections are files
 //
@@ -137,8 +144,12 @@ func (a *Agent) Ready(context.Context, ports.Model) error { return nil }
 func (a *Agent) Run(ctx context.Context, task ports.Task, emit func(ports.AgentEvent)) (ports.Outcome, error) {
 	section, ok := a.choose(task)
 	if !ok {
-		return ports.Outcome{}, ports.Unexpected.Errorf("", "no section of %s plays %s, step %d of it in %s; it has: %s",
-			a.name, task.Role, task.Ordinal, task.Namespace, strings.Join(a.names, ", "))
+		which := fmt.Sprintf("step %d of it in %s", task.Ordinal, task.Namespace)
+		if task.Landing > 0 {
+			which = fmt.Sprintf("step %d in landing %d of %s", task.Ordinal, task.Landing, task.Namespace)
+		}
+		return ports.Outcome{}, ports.Unexpected.Errorf("", "no section of %s plays %s, %s; it has: %s",
+			a.name, task.Role, which, strings.Join(a.names, ", "))
 	}
 	t := &turn{task: task, emit: emit, env: a.Env}
 	t.outcome.Usage.Complete = true
@@ -174,10 +185,16 @@ func (a *Agent) located(ctx context.Context, c command, err error) error {
 // choose returns the most specific section for a task.
 func (a *Agent) choose(task ports.Task) (section, bool) {
 	number := "#" + strconv.Itoa(task.Ordinal)
-	inNamespace := task.Namespace + "/" + task.Role
-	for _, name := range []string{inNamespace + number, inNamespace, task.Role + number, task.Role} {
-		if s, ok := a.roles[name]; ok {
-			return s, true
+	suffixes := []string{number, ""}
+	if task.Landing > 0 {
+		landing := "@" + strconv.Itoa(task.Landing)
+		suffixes = []string{landing + number, landing, number, ""}
+	}
+	for _, role := range []string{task.Namespace + "/" + task.Role, task.Role} {
+		for _, suffix := range suffixes {
+			if s, ok := a.roles[role+suffix]; ok {
+				return s, true
+			}
 		}
 	}
 	return nil, false

@@ -35,24 +35,40 @@ say in api
 say second in api
 -- _base/dev#3 --
 say third in the run's own
+-- dev@2 --
+say in a second landing
+-- dev@2#2 --
+say second in a second landing
+-- web/dev@1 --
+say in web's first landing
+-- web/dev@1#2 --
+say second in web's first landing
 `)
 	for _, tt := range []struct {
 		namespace string
+		landing   int
 		ordinal   int
 		want      string
 	}{
-		{ports.Base, 1, "any"},
-		{ports.Base, 2, "any second"},
-		{ports.Base, 3, "third in the run's own"},
-		{"api", 1, "in api"},
-		{"api", 2, "second in api"},
-		{"api", 3, "in api"},
-		{"web", 2, "any second"},
-		{"web", 12, "any"},
+		{ports.Base, 0, 1, "any"},
+		{ports.Base, 0, 2, "any second"},
+		{ports.Base, 0, 3, "third in the run's own"},
+		{"api", 0, 1, "in api"},
+		{"api", 0, 2, "second in api"},
+		{"api", 0, 3, "in api"},
+		{"web", 0, 2, "any second"},
+		{"web", 0, 12, "any"},
+		{"api", 2, 2, "second in api"},
+		{"web", 2, 1, "in a second landing"},
+		{"web", 2, 2, "second in a second landing"},
+		{"web", 1, 1, "in web's first landing"},
+		{"web", 1, 2, "second in web's first landing"},
+		{"page", 1, 2, "any second"},
 	} {
-		out, err := agent.Run(t.Context(), ports.Task{Role: "dev", Namespace: tt.namespace, Ordinal: tt.ordinal}, func(ports.AgentEvent) {})
+		task := ports.Task{Role: "dev", Namespace: tt.namespace, Landing: tt.landing, Ordinal: tt.ordinal}
+		out, err := agent.Run(t.Context(), task, func(ports.AgentEvent) {})
 		if err != nil || out.Text != tt.want || out.Stop != ports.StopCompleted {
-			t.Errorf("%s, step %d: %+v, %v; want %q", tt.namespace, tt.ordinal, out, err, tt.want)
+			t.Errorf("%s, landing %d, step %d: %+v, %v; want %q", tt.namespace, tt.landing, tt.ordinal, out, err, tt.want)
 		}
 	}
 }

@@ -41,7 +41,8 @@ A workflow function is called again on every resume. In a function that takes a
 *agl.Run, and in what it calls in its module, outside of what agl records, this
 reports the clock, randomness, the environment, files, processes, the network
 and package variables that change; verbs in goroutines or in the order of a map;
-ignored errors of verbs; and tasks that are never stepped.`,
+ignored errors of verbs; tasks that are never stepped; and worktrees of one name
+in a loop.`,
 	URL:       "https://pkg.go.dev/" + aglPath + "/agltest/aglvet",
 	Run:       run,
 	FactTypes: []analysis.Fact{new(packageFact)},

@@ -81,6 +81,7 @@ func (v *vet) steps() {
 	for _, fn := range s.fns {
 		s.reportDropped(fn)
 		s.reportGoroutines(fn)
+		s.reportWorktrees(fn)
 		s.export(fn)
 	}
 	s.reportMapOrder()

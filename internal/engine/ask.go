@@ -77,7 +77,7 @@ func replyID(key string) string { return key[:min(len(key), idLength)] }
 func (r *Run) Ask(ctx context.Context, q *Query) error {
 	asked, err := q.question(r.walk.x, r.space.name, "")
 	if err != nil {
-		return err
+		return fmt.Errorf("%w; nobody was asked: mend the workflow, then resume", err)
 	}
 	terms, err := q.terms()
 	if err != nil {

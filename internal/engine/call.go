@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -47,13 +48,13 @@ func (a *attempt) call(ctx context.Context, c *Call) (*ledger.Entry, error) {
 // Verify runs the build gate on the run's own tree, unless it is recorded.
 func (r *Run) Verify(ctx context.Context) (ports.Verdict, error) {
 	var verdict ports.Verdict
-	gate := r.walk.x.engine.set.Verifier.Gate()
-	if gate.Command == "" {
+	gate := r.walk.x.gate()
+	if gate == "" {
 		// Not the workflow's to handle, and no end of the run: whoever drives it
 		// forgot something.
 		return verdict, r.walk.stop(ports.Invalid.Errorf("verify", "the project has no build command; set one (AGL_BUILD, or build in project.toml: agl init --build), then resume"))
 	}
-	command, err := fingerprint.Term("command", gate.Command)
+	command, err := fingerprint.Term("command", gate)
 	if err != nil {
 		return verdict, ports.Invalid.Errorf("verify", "the build command: %w", err)
 	}
@@ -69,6 +70,23 @@ func (r *Run) Verify(ctx context.Context) (ports.Verdict, error) {
 		},
 	})
 	return verdict, err
+}
+
+// gate returns the build command; where there is none, that with which the run
+// was started: what is recorded was built with it, and nothing else is begun
+// (ungatedSince).
+func (x *execution) gate() string {
+	return cmp.Or(x.engine.set.Verifier.Gate().Command, x.book.Run.Build)
+}
+
+// ungatedSince refuses to go on without the build command that the run was
+// started with: what that has kept from landing would land.
+func (x *execution) ungatedSince() error {
+	if x.book.Run.Build == "" || x.engine.set.Verifier.Gate().Command != "" {
+		return nil
+	}
+	return ports.Conflicted.Errorf("", "run %q was started with the build command %q, and now there is none: give it again (--build, AGL_BUILD, project.toml), or --build true to land unbuilt",
+		x.label, x.book.Run.Build)
 }
 
 // gate runs the build command. What it leaves in the checkout is put back, and

@@ -55,7 +55,7 @@ func (x *execution) tellUnlanded() {
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(landed)) {
 		if head := x.book.Head(namespace); head != landed[namespace] {
-			x.note(namespace, "its commits were not landed: branch %s, at %.12s, stays until the run is cleared", x.branch(namespace), head)
+			x.note(namespace, "branch %s, at %.12s, has commits that no landing took; it stays until the run is cleared", x.branch(namespace), head)
 		}
 	}
 }

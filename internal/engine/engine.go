@@ -133,6 +133,26 @@ func (e *Engine) preflight(ctx context.Context, job Job) error {
 	return wrong.err("preflight")
 }
 
+// check runs the preflight of a resumed run, once, before its first miss.
+func (x *execution) check(ctx context.Context) error {
+	x.once.Lock()
+	defer x.once.Unlock()
+	if x.checked {
+		return nil
+	}
+	if err := x.ungatedSince(); err != nil {
+		return err
+	}
+	if err := x.engine.preflight(ctx, x.job); err != nil {
+		return err
+	}
+	if was, is := x.book.Run.Build, x.gate(); was != "" && is != was {
+		x.note("", "the run was started with the build command %q, it goes on with %q", was, is)
+	}
+	x.checked = true
+	return nil
+}
+
 // problems are errors, each with those it is about.
 type problems []problem
 

@@ -193,6 +193,7 @@ func (x *execution) create(ctx context.Context, opts StartOptions) error {
 		Params:   x.job.Params,
 		Nonce:    rand.Text(),
 		Tokens:   opts.Tokens,
+		Build:    e.set.Verifier.Gate().Command,
 		Created:  e.now(),
 	})
 	if err != nil {

@@ -23,6 +23,7 @@ func (c *Conflict) Step(ctx context.Context, s *Step) error {
 		return err
 	}
 	defer c.leave()
+	l.steps++ // one at a time is in flight
 	if err := l.x.job.resolve(s); err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
@@ -38,7 +39,7 @@ func (c *Conflict) Step(ctx context.Context, s *Step) error {
 	if e := l.x.book.Support(ports.KindFix, l.space.name, key, l.since); e != nil {
 		return l.refix(ctx, s, e)
 	}
-	f := &fix{landing: l, op: op, ordinal: n, key: key, terms: terms}
+	f := &fix{landing: l, op: op, ordinal: l.steps, key: key, terms: terms}
 	return f.run(ctx, s)
 }
 
@@ -84,7 +85,7 @@ func (f *fix) run(ctx context.Context, s *Step) error {
 	a := &attempt{
 		x: x, walk: l.walk, space: l.space, at: l.parent, base: l.spec.Head, ws: l.ws, guard: l.guard, mark: rand.Text(), committer: l.committer,
 		since: l.since,
-		verb:  &verb{kind: ports.KindFix, name: s.Role.Name, ordinal: f.ordinal, model: s.Role.Model, key: f.key},
+		verb:  &verb{kind: ports.KindFix, name: s.Role.Name, ordinal: f.ordinal, landing: l.verb.ordinal, model: s.Role.Model, key: f.key},
 		record: &ports.Record{
 			Kind: ports.KindFix, Namespace: l.space.name, Name: s.Role.Name, Key: f.key, Terms: f.terms,
 			Model: s.Role.Model, Landing: l.record.Landing, Called: l.record.Called, Started: x.engine.now(),

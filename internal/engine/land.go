@@ -45,6 +45,7 @@ type landing struct {
 	note     ledger.Note
 	inFlight sync.WaitGroup // Steps and Asks of a conflict
 	taken    int            // how many of them so far
+	steps    int            // and how many Steps among them
 	restored int            // the record of what a person had made of the conflict at hand; 0 if none
 }
 
@@ -119,7 +120,7 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 			return l.succeed(ctx, m)
 		}
 		if m.Blocked {
-			return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), c.gaveUp()))
+			return l.fail(ctx, c.gaveUp())
 		}
 		if err := l.restoreHold(ctx, n); err != nil {
 			return l.stopped(ctx, err)
@@ -135,7 +136,7 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		case err != nil:
 			return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), err))
 		case !made.retry:
-			return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), c.gaveUp()))
+			return l.fail(ctx, c.gaveUp())
 		case ctx.Err() != nil:
 			return l.fail(ctx, ctx.Err())
 		}
@@ -193,8 +194,8 @@ func union(a, b []ports.ConflictPath) []ports.ConflictPath {
 	return all
 }
 
-// restoreHold writes back what a person had made of the n-th conflict when the
-// run was interrupted.
+// restoreHold writes back what a person, or an agent of the resolver's own, had
+// made of the n-th conflict when the run was interrupted.
 func (l *landing) restoreHold(ctx context.Context, n int) error {
 	key, _, err := l.supportKey("hold", n)
 	if err != nil {
@@ -206,9 +207,9 @@ func (l *landing) restoreHold(ctx context.Context, n int) error {
 		return nil
 	}
 	l.restored = e.Seq
-	done, err := l.x.engine.set.Integrator.Restore(ctx, l.ws, e.Head, "found before what a person had typed was written back")
+	done, err := l.x.engine.set.Integrator.Restore(ctx, l.ws, e.Head, "found before what had been left there was written back")
 	l.x.tellPutBack(l.parent.name, done)
-	l.x.note(l.space.name, "what was typed in %s when the run was interrupted is there again", l.ws.Dir())
+	l.x.note(l.space.name, "what was left in %s when the run was interrupted is there again", l.ws.Dir())
 	return err
 }
 

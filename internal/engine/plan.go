@@ -30,5 +30,11 @@ func (e *Engine) Plan(ctx context.Context, label string, def Definition) (ports.
 	if halt := w.halted(); halt != nil {
 		return ports.Plan{}, halt
 	}
-	return w.plan(err), nil
+	p := w.plan(err)
+	if w.missed() || len(p.Retries) > 0 {
+		if err := x.ungatedSince(); err != nil {
+			p.Refused = err.Error()
+		}
+	}
+	return p, nil
 }

@@ -130,6 +130,7 @@ func (a *attempt) task(s *Step, report *reporting) ports.Task {
 		Namespace:    a.space.name,
 		Role:         s.Role.Name,
 		Ordinal:      a.verb.ordinal,
+		Landing:      a.verb.landing,
 		Model:        s.Role.Model,
 		Instructions: instructions(s),
 		Dir:          a.ws.Dir(),

@@ -198,6 +198,7 @@ type verb struct {
 	name    string
 	model   ports.Model // of a step
 	ordinal int
+	landing int // of what an agent does in a conflict: which landing of the namespace it is; else 0
 	terms   []ports.Term
 	key     string
 	commits bool // it may end in a commit
@@ -362,20 +363,6 @@ func ended(ctx context.Context, v *verb) error {
 	return ctx.Err()
 }
 
-// check runs the preflight of a resumed run, once, before its first miss.
-func (x *execution) check(ctx context.Context) error {
-	x.once.Lock()
-	defer x.once.Unlock()
-	if x.checked {
-		return nil
-	}
-	if err := x.engine.preflight(ctx, x.job); err != nil {
-		return err
-	}
-	x.checked = true
-	return nil
-}
-
 // miss explains why a verb is not answered by next, the record at its
 // position.
 func (w *walk) miss(ctx context.Context, next *ledger.Entry, v *verb) *ports.Miss {
@@ -416,6 +403,11 @@ func (w *walk) planOf(s *namespace, miss *ports.Miss) ports.NamespacePlan {
 		rest = nil // what follows is asked for when the landing has been made
 	}
 	p.Unreached, p.Cost = w.x.cost(rest)
+	if s.parent != nil {
+		p.Parent = s.parent.name
+	} else if opened := w.x.book.Opened(s.name); opened != nil { // it was not opened in this walk
+		p.Parent = opened.Parent
+	}
 	return p
 }
 

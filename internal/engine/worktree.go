@@ -17,7 +17,7 @@ func (r *Run) Worktree(ctx context.Context, name string) (*Run, error) {
 	op := "worktree " + name
 	schedule.Point(ctx, op)
 	if err := ports.CheckName("worktree", name); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; nothing was opened: mend the workflow, or what names it, then resume", err)
 	}
 	if err := w.begin(); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
@@ -55,7 +55,7 @@ func (r *Run) Worktree(ctx context.Context, name string) (*Run, error) {
 // tellUngated tells, once, that nothing is built before it lands: whoever opens
 // a worktree is about to land it.
 func (x *execution) tellUngated() {
-	if x.engine.set.Verifier.Gate().Command != "" {
+	if x.gate() != "" {
 		return
 	}
 	x.ungated.Do(func() {
@@ -69,8 +69,12 @@ func (w *walk) claim(name string, parent *namespace) (*namespace, error) {
 	defer w.mu.Unlock()
 	for other := range w.spaces {
 		if ports.FoldName(other) == ports.FoldName(name) {
+			hint := ""
+			if parent.name != ports.Base {
+				hint = fmt.Sprintf(", say %s-%s", parent.name, name)
+			}
 			return nil, ports.Invalid.Errorf("worktree "+name,
-				"there is a worktree %s already; keep the *Run, or give each its own name (the case of letters makes no difference)", other)
+				"there is a worktree %s already; keep the *Run, or give each a name of its own in the whole run, whatever it is opened from%s (the case of letters makes no difference)", other, hint)
 		}
 	}
 	for _, other := range w.x.book.Namespaces() {
@@ -86,9 +90,10 @@ func (w *walk) claim(name string, parent *namespace) (*namespace, error) {
 // unopened explains a worktree that is not recorded.
 func (w *walk) unopened(s *namespace) *ports.Miss {
 	m := &ports.Miss{Kind: ports.KindOpened, Name: s.name}
-	if other := w.x.book.Opened(s.name); other != nil {
+	if other := w.x.book.Opened(s.name); other != nil && other.Parent != s.parent.name {
 		instead := planRecord(other)
 		m.Instead = &instead
+		m.Changes = []ports.TermChange{{Term: "parent", Was: other.Parent, Now: s.parent.name}}
 	}
 	return m
 }
@@ -107,6 +112,7 @@ func (w *walk) open(ctx context.Context, s *namespace) error {
 	if err := x.check(ctx); err != nil {
 		return w.stop(err)
 	}
+	ctx = ports.WithVerb(ctx, ports.Verb{Namespace: s.name, Kind: ports.KindOpened, Name: s.name, Ordinal: 1})
 	if err := w.reopen(ctx, s); err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ type Run struct {
 	Params   json.RawMessage `json:"params"`
 	Nonce    string          `json:"nonce"`  // what the processes of this run carry
 	Tokens   int64           `json:"tokens"` // the budget; 0 for none
+	Build    string          `json:"build"`  // the build gate's command; "" for none
 	Created  time.Time       `json:"created"`
 	Cleared  bool            `json:"cleared,omitempty"` // it is being removed
 }
