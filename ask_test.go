@@ -483,3 +483,24 @@ func TestAPersonIsAskedOnceHoweverARunIsInterrupted(t *testing.T) {
 		}
 	}
 }
+
+// The agent that asks is the only one that may run, and a sibling's waits for it.
+func TestARunStopsForAQuestionThatKeepsAnotherAgentFromBeginning(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, func(tn *turn) (any, error) {
+			if tn.call("ask", `{"question": "Which?"}`).Rejected {
+				<-tn.ctx.Done()
+				return nil, tn.ctx.Err()
+			}
+			tn.write("f", "x")
+			return patch{}, nil
+		})
+		e, err := agl.New(w.set, &agl.Options{Agents: 1})
+		require.NoError(t, err)
+		var unanswered *agl.UnansweredError
+		require.ErrorAs(t, e.Start(t.Context(), "job", job(askingSteps()), nil), &unanswered)
+		require.NotEmpty(t, unanswered.Questions)
+		require.NoError(t, e.Close())
+	})
+}

@@ -75,7 +75,9 @@ func (a *attempt) runAgent(ctx context.Context, s *Step, report *reporting) (por
 	if err := covers(ctx, agent, s.Role); err != nil {
 		return ports.Outcome{}, err
 	}
+	a.walk.still.Add(1) // it may be for an agent that waits for a person
 	release, err := x.engine.acquire(ctx)
+	a.walk.still.Add(-1)
 	if err != nil {
 		return ports.Outcome{}, err
 	}
