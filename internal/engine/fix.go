@@ -101,11 +101,8 @@ func (f *fix) run(ctx context.Context, s *Step) error {
 	if err := a.reap(ctx); err != nil {
 		return l.walk.stop(errors.Join(failure, err))
 	}
-	if err := guarded(ctx, l.ws, l.note); err != nil {
-		return l.walk.stop(err)
-	}
 	if cancelled {
-		return fmt.Errorf("%s: %w", f.op, context.Canceled)
+		return f.cancelled(ctx)
 	}
 	if err := f.record(ctx, a, value, failure); err != nil {
 		return l.walk.stop(fmt.Errorf("%s: %w", f.op, err))
@@ -114,6 +111,31 @@ func (f *fix) run(ctx context.Context, s *Step) error {
 		return a.record.Failure.Err()
 	}
 	return s.Deliver(value)
+}
+
+// cancelled ends a turn that is not recorded. What it left stays, and from here
+// on what is in the checkout may be a person's.
+func (f *fix) cancelled(ctx context.Context) error {
+	l := f.landing
+	err := guarded(ctx, l.ws, l.note)
+	if err == nil {
+		err = l.resolving(ctx)
+	}
+	if err != nil {
+		return l.walk.stop(fmt.Errorf("%s: %w", f.op, err))
+	}
+	return fmt.Errorf("%s: %w", f.op, context.Canceled)
+}
+
+// resolving notes that the resolver decides again, after an agent. Where that
+// has ended the merge, it does not: the branch may be where no note but this
+// one accounts for it.
+func (l *landing) resolving(ctx context.Context) error {
+	held, err := l.x.holds(ctx, l.ws, l.spec)
+	if err != nil || !held {
+		return err
+	}
+	return l.rewrite(ctx, ledger.Resolving)
 }
 
 // record records a turn, with the files that it left. From its note on it is
@@ -130,11 +152,14 @@ func (f *fix) record(ctx context.Context, a *attempt, value json.RawMessage, fai
 	if err := l.rewrite(ctx, ledger.Fixing); err != nil {
 		return err
 	}
+	if err := guarded(ctx, l.ws, l.note); err != nil {
+		return err
+	}
 	if err := l.x.recordFix(ctx, l.ws, l.spec, a.record, l.committer); err != nil {
 		return err
 	}
 	l.note.Record = nil
-	return l.rewrite(ctx, ledger.Resolving)
+	return l.resolving(ctx)
 }
 
 // recordFix records a turn that has ended in a checkout that holds a merge, or

@@ -130,9 +130,9 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 			return l.stopped(ctx, err)
 		}
 		made, err := l.resolve(ctx, c)
-		switch {
-		case l.halting(err):
-			return l.stopped(ctx, err)
+		switch halt := l.walk.halted(); {
+		case halt != nil && ctx.Err() == nil: // whatever the resolver made of that
+			return l.left(ctx, halt)
 		case err != nil:
 			return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), err))
 		case !made.retry:
@@ -384,6 +384,11 @@ func (l *landing) stopped(ctx context.Context, cause error) (*ledger.Entry, erro
 	if ctx.Err() != nil || errors.As(cause, &rejected) || errors.As(cause, &gate) {
 		return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), cause))
 	}
+	return l.left(ctx, cause)
+}
+
+// left leaves a landing as it is, with its hold: a resume settles it.
+func (l *landing) left(ctx context.Context, cause error) (*ledger.Entry, error) {
 	if err := l.reap(context.WithoutCancel(ctx)); err != nil {
 		return nil, errors.Join(cause, err)
 	}

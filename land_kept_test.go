@@ -1,0 +1,116 @@
+package agl_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/agl"
+)
+
+// inOrder builds in base, and a and b, which clash; it lands a, and then b with
+// resolve.
+func inOrder(resolve agl.Resolver) *agl.Workflow[agl.None] {
+	return script(func(ctx context.Context, run *agl.Run) error {
+		if err := build(ctx, run, "base"); err != nil {
+			return err
+		}
+		children, err := opens(ctx, run, "a", "b")
+		if err != nil {
+			return err
+		}
+		for _, child := range children {
+			if err := build(ctx, child, "x"); err != nil {
+				return err
+			}
+		}
+		if err := children[0].Integrate(ctx, agl.Abandon); err != nil {
+			return err
+		}
+		return children[1].Integrate(ctx, resolve)
+	}, builder, editor, reader)
+}
+
+// mends has the editor write text into the file that is in conflict.
+func mends(text string) func(tn *turn) (any, error) {
+	return func(tn *turn) (any, error) {
+		tn.write("same.txt", text)
+		return patch{}, nil
+	}
+}
+
+// What was found after an agent's turn ends the run: a resolver that does not
+// look at the step's error cannot go on.
+func TestAResolverCannotPassOverWhatHaltsTheRun(t *testing.T) {
+	t.Parallel()
+	for name, decides := range map[string]func(c *agl.Conflict) agl.Resolution{
+		"retries": (*agl.Conflict).Retry, "gives up": (*agl.Conflict).Abort,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newClash(t, true)
+			w.mend = func(tn *turn) (any, error) {
+				w.git("config", "filter.planted.clean", "cat")
+				return mends("both\n")(tn)
+			}
+			wf := inOrder(func(ctx context.Context, c *agl.Conflict) (agl.Resolution, error) {
+				_ = c.Step(ctx, editor)
+				return decides(c), nil
+			})
+			require.ErrorContains(t, w.start(job(wf)), "git configuration changed")
+			require.Equal(t, agl.StateInterrupted, w.info().State)
+			require.Equal(t, "of a\n", w.landed()["same.txt"])
+			require.NotEmpty(t, w.mergeHead(), "what is there is for the resume")
+			w.agents()
+
+			w.git("config", "--unset", "filter.planted.clean")
+			require.NoError(t, w.resume(inOrder(func(ctx context.Context, c *agl.Conflict) (agl.Resolution, error) {
+				return c.Retry(), c.Step(ctx, editor)
+			})))
+			require.Equal(t, "both\n", w.landed()["same.txt"])
+			require.Empty(t, w.agents(), "the agent had ended, and was paid")
+		})
+	}
+}
+
+// killedIn starts inOrder in a process that resolve kills.
+func (c *clash) killedIn(resolve func(death *faults) agl.Resolver) {
+	c.t.Helper()
+	death, plain := &faults{}, c.set
+	c.set = death.wrap(plain)
+	err := bounded(c.t, func() error { return c.start(job(inOrder(resolve(death)))) })
+	c.set = plain
+	require.ErrorIs(c.t, err, errFault)
+	c.agents()
+}
+
+// finds resumes inOrder with a resolver that looks for text in the file that is
+// in conflict, and takes it.
+func (c *clash) finds(text string) {
+	c.t.Helper()
+	require.NoError(c.t, c.resume(inOrder(func(_ context.Context, at *agl.Conflict) (agl.Resolution, error) {
+		require.Equal(c.t, text, c.there(at, "same.txt"))
+		return at.Retry(), nil
+	})))
+	require.Equal(c.t, text, c.landed()["same.txt"])
+}
+
+func TestWhatIsTypedAfterACancelledStepIsThereAgain(t *testing.T) {
+	t.Parallel()
+	inBoth(t, func(t *testing.T, w *clash) {
+		w.mend = func(tn *turn) (any, error) { <-tn.ctx.Done(); return nil, tn.ctx.Err() }
+		w.killedIn(func(death *faults) agl.Resolver {
+			return func(ctx context.Context, c *agl.Conflict) (agl.Resolution, error) {
+				under, cancel := context.WithCancel(ctx)
+				mend := w.mend
+				w.mend = func(tn *turn) (any, error) { cancel(); return mend(tn) }
+				require.ErrorIs(t, c.Step(under, editor), context.Canceled)
+				w.typed(c, "same.txt", "typed\n")
+				death.die()
+				return c.Retry(), nil
+			}
+		})
+		w.finds("typed\n")
+	})
+}
