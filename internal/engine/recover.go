@@ -22,16 +22,25 @@ func (x *execution) recover(ctx context.Context) error {
 	}
 	ended := x.book.End() != nil // nothing was recorded since: whatever ran was concluded then
 	namespaces := x.book.Namespaces()
-	fixing := map[string]bool{}            // namespaces in whose checkout an agent was interrupted that resolved a conflict
+	fixing := map[string]bool{} // namespaces in whose checkout an agent was interrupted that resolved a conflict
+	var landing []string
 	for _, namespace := range namespaces { // before anything is put back
-		into, err := x.recoverLanding(ctx, namespace)
+		note, err := x.recoverLanding(ctx, namespace)
 		if err != nil {
 			return err
 		}
-		fixing[into] = true
+		if note != nil {
+			landing = append(landing, namespace)
+			fixing[note.Landing.Into] = fixing[note.Landing.Into] || note.Phase == ledger.Fixing
+		}
 	}
 	for _, namespace := range namespaces {
 		if err := x.recoverNamespace(ctx, namespace, fixing[namespace], ended); err != nil {
+			return err
+		}
+	}
+	for _, namespace := range landing { // until all is put back, only its note accounts for what an agent committed
+		if err := x.book.DropNote(ctx, namespace); err != nil {
 			return err
 		}
 	}
@@ -42,46 +51,41 @@ func (x *execution) recover(ctx context.Context) error {
 // of: what a person may have made of its conflict is kept for when it is made
 // again. The merge itself is ended when the parent's checkout is put back.
 //
-// It returns in whose checkout an agent was at work on that, which may have
-// moved the branch; "" if none was.
-func (x *execution) recoverLanding(ctx context.Context, namespace string) (into string, err error) {
+// It returns the landing's note, which is to be dropped after that; nil if there
+// was none under way.
+func (x *execution) recoverLanding(ctx context.Context, namespace string) (*ledger.Note, error) {
 	if err := x.book.Whole(ctx, namespace); err != nil {
-		return "", err
+		return nil, err
 	}
 	note, err := x.book.ReadNote(ctx, namespace)
-	if err != nil || note == nil || note.Landing == nil {
-		return "", ignoreCorrupt(err) // recoverNamespace tells of it
+	if err = ignoreCorrupt(err); err != nil || note == nil || note.Landing == nil { // recoverNamespace tells of a torn one
+		return nil, err
 	}
-	into = note.Landing.Into
+	into := note.Landing.Into
 	there, err := x.trees.Exists(ctx, into)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	branch := x.branch(into)
 	at, err := x.engine.set.Workspaces.Branch(ctx, branch)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	was, head := track(x.book, into)
 	if at != "" && at != head && at != was && note.Phase != ledger.Fixing {
-		return "", strayBranch(branch, at, head) // with all that is there as it is
+		return nil, strayBranch(branch, at, head) // with all that is there as it is
 	}
-	if there && at != "" {
-		ws, err := x.workspace(ctx, into, branch, at)
-		if err != nil {
-			return "", err
-		}
-		if err := guarded(ctx, ws, *note); err != nil {
-			return "", err
-		}
-		if err := x.keepHold(ctx, namespace, ws, at, note); err != nil {
-			return "", err
-		}
+	if !there || at == "" {
+		return note, nil
 	}
-	if note.Phase != ledger.Fixing {
-		into = ""
+	ws, err := x.workspace(ctx, into, branch, at)
+	if err != nil {
+		return nil, err
 	}
-	return into, x.book.DropNote(ctx, namespace)
+	if err := guarded(ctx, ws, *note); err != nil {
+		return nil, err
+	}
+	return note, x.keepHold(ctx, namespace, ws, at, note)
 }
 
 // keepHold records what is in a checkout that holds the note's merge: what an
@@ -166,6 +170,10 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string, inte
 	case err != nil:
 		return err
 	}
+	landing := note != nil && note.Landing != nil
+	if landing { // it is about another checkout, and recoverLanding has seen to it
+		note = nil
+	}
 	there, err := x.trees.Exists(ctx, namespace)
 	if err != nil {
 		return err
@@ -183,13 +191,13 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string, inte
 		return nil
 	}
 	if !there {
-		if note != nil && at != head { // by then nothing else leads to it
+		if (note != nil || interrupted) && at != head { // by then nothing else leads to it
 			if err := x.trees.Keep(ctx, "stray-"+at, at); err != nil {
 				return err
 			}
-			x.note(namespace, "%s moved branch %s to %.12s: that commit is kept until the run is cleared", note.Name, branch, at)
+			x.note(namespace, "what was interrupted there had moved branch %s to %.12s: that commit is kept until the run is cleared", branch, at)
 		}
-		if err := x.trees.Move(ctx, branch, at, head); err != nil {
+		if err := x.trees.Move(ctx, branch, at, head); err != nil || landing {
 			return err
 		}
 		return x.concludeGone(ctx, namespace, note)
@@ -222,7 +230,7 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string, inte
 		x.note(namespace, "%s had ended when the run was interrupted: it is recorded now", note.Name)
 		head = e.Head
 	}
-	if err := x.putBack(ctx, namespace, ws, head, "found on resume"); err != nil {
+	if err := x.putBack(ctx, namespace, ws, head, "found on resume"); err != nil || landing {
 		return err
 	}
 	return x.book.DropNote(ctx, namespace)
