@@ -2,11 +2,17 @@ package agl_test
 
 import (
 	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"example.com/agl"
+	"example.com/agl/internal/mem"
+	"example.com/agl/ports"
 )
 
 // inOrder builds in base, and a and b, which clash; it lands a, and then b with
@@ -113,4 +119,41 @@ func TestWhatIsTypedAfterACancelledStepIsThereAgain(t *testing.T) {
 		})
 		w.finds("typed\n")
 	})
+}
+
+// A red verdict that was met is of its gate: another one is asked.
+func TestARedVerdictThatWasMetIsOfItsGate(t *testing.T) {
+	t.Parallel()
+	for name, mend := range map[string]func(v *mem.Verifier){
+		"another command":        func(v *mem.Verifier) { v.Command = "make right" },
+		"another time to run in": func(v *mem.Verifier) { v.Timeout = time.Hour },
+		"no gate":                func(v *mem.Verifier) { v.Command = "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newClash(t, false)
+			w.verifier.Command, w.verifier.Timeout = "make wrong", time.Second
+			w.verifier.Find = func(_ context.Context, task ports.VerifyTask, _ int) (ports.Verdict, error) {
+				text, _ := fs.ReadFile(task.Tree, "same.txt")
+				return ports.Verdict{Passed: string(text) == "of a\n" || w.verifier.Command != "make wrong" || w.verifier.Timeout > time.Second}, nil
+			}
+			w.killedIn(func(death *faults) agl.Resolver {
+				return func(_ context.Context, c *agl.Conflict) (agl.Resolution, error) {
+					if c.Attempt == 2 {
+						require.NotNil(t, c.Verdict)
+						death.die()
+					}
+					w.typed(c, "same.txt", "both\n")
+					return c.Retry(), nil
+				}
+			})
+			mend(w.verifier)
+			require.NoError(t, w.resume(inOrder(func(_ context.Context, c *agl.Conflict) (agl.Resolution, error) {
+				require.Nil(t, c.Verdict)
+				w.typed(c, "same.txt", "both\n")
+				return c.Retry(), nil
+			})))
+			require.Equal(t, "both\n", w.landed()["same.txt"])
+		})
+	}
 }

@@ -109,6 +109,9 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		return l.fail(ctx, ports.Unexpected.Errorf(l.verb.op(), "its commits are in %s already, and no landing put them there", l.parent.branch))
 	case err != nil:
 		return l.stopped(ctx, err)
+	case m.Blocked: // there is no merge to decide about, and what is in the way is not of these commits: nothing is recorded of it
+		l.x.publish(l.space.name, ports.Met{Attempt: 1, Paths: m.Conflicts})
+		return l.fail(ctx, &ports.ConflictError{Child: l.space.name, Dir: l.ws.Dir(), Paths: m.Conflicts})
 	}
 	var were []ports.ConflictPath // that were in conflict, in any try
 	for n := 1; ; n++ {
@@ -118,9 +121,6 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		}
 		if c == nil {
 			return l.succeed(ctx, m)
-		}
-		if m.Blocked {
-			return l.fail(ctx, c.gaveUp())
 		}
 		if err := l.restoreHold(ctx, n); err != nil {
 			return l.stopped(ctx, err)
@@ -218,11 +218,12 @@ func (l *landing) restoreHold(ctx context.Context, n int) error {
 // its record, so that the resolver is asked about the same.
 func (l *landing) met(ctx context.Context, n int, m ports.Merge) (*Conflict, error) {
 	c := &Conflict{Child: l.space.name, Dir: l.ws.Dir(), Attempt: n, Paths: m.Conflicts, landing: l}
-	what := "attempt"
-	if m.Blocked {
-		what = "blocked" // by what is in the checkout now: another process may have met no more than a conflict
+	of := []string{m.Tree}
+	if len(m.Conflicts) == 0 { // what it meets is the gate's verdict
+		gate := l.x.engine.set.Verifier.Gate()
+		of = append(of, gate.Command, gate.Timeout.String())
 	}
-	key, terms, err := l.supportKey(what, n, m.Tree)
+	key, terms, err := l.supportKey("attempt", n, of...)
 	if err != nil {
 		return nil, err
 	}
