@@ -2,6 +2,7 @@ package agl_test
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -156,4 +157,135 @@ func TestARedVerdictThatWasMetIsOfItsGate(t *testing.T) {
 			require.Equal(t, "both\n", w.landed()["same.txt"])
 		})
 	}
+}
+
+// A landing that fails for a reason outside of it is made again with what was
+// paid for and typed for it, and only what failed is tried again.
+func TestALandingThatFailedByNoFaultOfItsOwnIsMadeWithWhatThereIs(t *testing.T) {
+	t.Parallel()
+	// stumbles starts inOrder with a resolver, expects the error, and resumes it.
+	stumbles := func(t *testing.T, w *clash, kind agl.Kind, resolve agl.Resolver, opts ...agl.ResumeOptions) {
+		t.Helper()
+		w.verifier.Command = "make"
+		require.Equal(t, kind, agl.KindOf(w.start(job(inOrder(resolve)))))
+		require.Equal(t, agl.StateFailed, w.info().State)
+		require.Empty(t, w.mergeHead())
+		w.agents()
+		require.NoError(t, w.resume(inOrder(resolve), opts...))
+	}
+	verdicts := func(w *clash, find func(text string, n int) (ports.Verdict, error)) {
+		n := 0 // builds of what was resolved
+		w.verifier.Find = func(_ context.Context, task ports.VerifyTask, _ int) (ports.Verdict, error) {
+			text, _ := fs.ReadFile(task.Tree, "same.txt")
+			if string(text) == "of a\n" {
+				return ports.Verdict{Passed: true}, nil
+			}
+			n++
+			return find(string(text), n)
+		}
+	}
+	absent := func(w *clash) {
+		verdicts(w, func(_ string, n int) (ports.Verdict, error) {
+			if n == 1 {
+				return ports.Verdict{}, ports.Unavailable.Errorf("", "no shell")
+			}
+			return ports.Verdict{Passed: true}, nil
+		})
+	}
+	for name, test := range map[string]func(t *testing.T, w *clash){
+		"the gate cannot start after an agent": func(t *testing.T, w *clash) {
+			absent(w)
+			w.mend = mends("both\n")
+			stumbles(t, w, agl.Unavailable, agl.ResolveWith(editor, 1, nil))
+			require.Empty(t, w.agents())
+		},
+		"the gate cannot start after a person": func(t *testing.T, w *clash) {
+			absent(w)
+			asked := 0
+			stumbles(t, w, agl.Unavailable, func(_ context.Context, c *agl.Conflict) (agl.Resolution, error) {
+				if asked++; asked == 1 {
+					w.typed(c, "same.txt", "both\n")
+				}
+				require.Equal(t, "both\n", w.there(c, "same.txt"))
+				return c.Retry(), nil
+			})
+		},
+		"the second agent meets a limit": func(t *testing.T, w *clash) {
+			verdicts(w, func(text string, _ int) (ports.Verdict, error) {
+				return ports.Verdict{Passed: text == "both\n"}, nil
+			})
+			limited := false
+			w.mend = func(tn *turn) (any, error) {
+				switch {
+				case tn.Ordinal == 1:
+					return mends("badly\n")(tn)
+				case !limited:
+					limited = true
+					tn.write("same.txt", "half\n")
+					return nil, &ports.LimitError{}
+				}
+				text, err := fs.ReadFile(tn.Workspace.Tree(), "same.txt")
+				require.NoError(t, err)
+				require.Equal(t, "badly\n", string(text), "it begins where the one that met the limit began")
+				return mends("both\n")(tn)
+			}
+			stumbles(t, w, agl.Unavailable, agl.ResolveWith(editor, 2, nil))
+			require.Equal(t, []string{"editor#2"}, w.agents())
+		},
+		"the budget is spent": func(t *testing.T, w *clash) {
+			verdicts(w, func(text string, _ int) (ports.Verdict, error) {
+				return ports.Verdict{Passed: text == "both 2\n"}, nil
+			})
+			w.mend = func(tn *turn) (any, error) {
+				return mends(fmt.Sprintf("both %d\n", tn.Ordinal))(tn)
+			}
+			w.verifier.Command = "make"
+			wf := inOrder(agl.ResolveWith(editor, 2, nil))
+			require.ErrorIs(t, w.start(job(wf), agl.StartOptions{Tokens: 440}), agl.Denied) // three builders, one editor
+			w.agents()
+			require.NoError(t, w.resume(wf, agl.ResumeOptions{Tokens: 10_000}))
+			require.Equal(t, []string{"editor#2"}, w.agents())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBoth(t, func(t *testing.T, w *clash) {
+				test(t, w)
+				require.Contains(t, w.landed()["same.txt"], "both")
+			})
+		})
+	}
+}
+
+// What a person typed before they asked an agent is theirs, and kept before
+// the agent works on it.
+func TestWhatWasTypedBeforeAnAgentThatIsKilledIsThereAgain(t *testing.T) {
+	t.Parallel()
+	inBoth(t, func(t *testing.T, w *clash) {
+		ask := func(ctx context.Context, c *agl.Conflict) error {
+			return c.Step(ctx, editor)
+		}
+		w.killedIn(func(death *faults) agl.Resolver {
+			w.mend = func(tn *turn) (any, error) {
+				tn.write("same.txt", "half\n")
+				death.die()
+				return nil, errFault
+			}
+			return func(ctx context.Context, c *agl.Conflict) (agl.Resolution, error) {
+				w.typed(c, "same.txt", "typed\n")
+				return c.Retry(), ask(ctx, c)
+			}
+		})
+		w.mend = func(tn *turn) (any, error) {
+			text, err := fs.ReadFile(tn.Workspace.Tree(), "same.txt")
+			require.NoError(t, err)
+			require.Equal(t, "typed\n", string(text))
+			return mends("typed, and mended\n")(tn)
+		}
+		require.NoError(t, w.resume(inOrder(func(ctx context.Context, c *agl.Conflict) (agl.Resolution, error) {
+			require.Equal(t, "typed\n", w.there(c, "same.txt"))
+			return c.Retry(), ask(ctx, c)
+		})))
+		require.Equal(t, "typed, and mended\n", w.landed()["same.txt"])
+	})
 }

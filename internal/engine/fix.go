@@ -36,7 +36,8 @@ func (c *Conflict) Step(ctx context.Context, s *Step) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	if e := l.x.book.Support(ports.KindFix, l.space.name, key, l.since); e != nil {
+	e := l.x.book.Support(ports.KindFix, l.space.name, key, l.since)
+	if e != nil && (e.Failure == nil || e.Seq > l.last) { // one that failed the landing by that is tried again
 		return l.refix(ctx, s, e)
 	}
 	f := &fix{landing: l, op: op, ordinal: l.steps, key: key, terms: terms}
@@ -79,8 +80,13 @@ func (f *fix) run(ctx context.Context, s *Step) error {
 	if err := l.walk.halted(); err != nil {
 		return err
 	}
-	if err := l.rewrite(ctx, ledger.Fixing); err != nil {
-		return l.walk.stop(err)
+	// What a person has typed is kept before an agent works on it.
+	err := x.recordHold(context.WithoutCancel(ctx), l.ws, l.spec, l.space.name, &l.note, l.committer)
+	if err == nil {
+		err = l.rewrite(ctx, ledger.Fixing)
+	}
+	if err != nil {
+		return l.walk.stop(fmt.Errorf("%s: %w", f.op, err))
 	}
 	a := &attempt{
 		x: x, walk: l.walk, space: l.space, at: l.parent, base: l.spec.Head, ws: l.ws, guard: l.guard, mark: rand.Text(), committer: l.committer,

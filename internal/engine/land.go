@@ -41,7 +41,8 @@ type landing struct {
 	parent   *namespace
 	resolver Resolver
 	spec     ports.MergeSpec
-	since    int // the namespace's last landing, made or failed: what supports this one is later
+	last     int // the namespace's last landing, made or failed; 0 if there was none
+	since    int // the last that ended what supported it: what supports this one is later
 	note     ledger.Note
 	inFlight sync.WaitGroup // Steps and Asks of a conflict
 	taken    int            // how many of them so far
@@ -54,9 +55,8 @@ func (l *landing) land(ctx context.Context) (*ledger.Entry, error) {
 	into := x.book.Head(l.parent.name)
 	r.Landing = &ports.Landing{Into: l.parent.name, Before: into, After: into, Child: r.Before}
 	r.Started, r.Usage = x.engine.now(), ports.Usage{Complete: true}
-	last, landed := l.last()
-	l.since = last
-	if r.Before == landed {
+	l.last, l.since = x.lastLanding(l.space.name)
+	if r.Before == l.landed() {
 		return l.nothing(ctx)
 	}
 	l.spec = ports.MergeSpec{Head: into, Theirs: r.Before, Branch: l.space.branch, Into: l.parent.branch}
@@ -73,24 +73,46 @@ func (l *landing) land(ctx context.Context) (*ledger.Entry, error) {
 	return l.merge(ctx)
 }
 
-// last returns the namespace's last landing, live or not, and the head that
-// was last landed: its base if none was.
-func (l *landing) last() (seq int, landed string) {
-	book, ns := l.x.book, l.space.name
-	opened := book.Opened(ns)
-	landed = opened.Head
-	for _, e := range book.Entries() {
-		if e.Namespace == ns && e.Kind == ports.KindLanding && e.Seq > opened.Seq {
-			seq = e.Seq
-		}
-	}
+// landed returns the head that was last landed: the namespace's base if none
+// was.
+func (l *landing) landed() string {
+	landed := l.x.book.Opened(l.space.name).Head
 	for _, e := range l.space.live[:l.space.pos] {
 		if e.Kind == ports.KindLanding && e.Failure == nil {
 			landed = e.Landing.Child
 		}
 	}
-	return seq, landed
+	return landed
 }
+
+// lastLanding returns the number of a namespace's last landing, live or not, and
+// of the last that ended what supported it: what supports the next one is later.
+func (x *execution) lastLanding(namespace string) (last, since int) {
+	opened := x.book.Opened(namespace)
+	if opened == nil {
+		return 0, 0
+	}
+	for _, e := range x.book.Entries() {
+		if e.Namespace == namespace && e.Kind == ports.KindLanding && e.Seq > opened.Seq {
+			last = e.Seq
+			if endsSupport(e) {
+				since = e.Seq
+			}
+		}
+	}
+	return last, since
+}
+
+// endsSupport reports whether what was found out, paid for and typed for a
+// landing is done with when that is recorded. It is not, where the landing
+// failed for a reason that is not its own: a gate that could not start, an
+// agent's limit, a budget that is spent. That is mended elsewhere, and the
+// landing then made with what there is.
+func endsSupport(e *ledger.Entry) bool {
+	return e.Failure == nil || !fromOutside(e.Failure.Kind)
+}
+
+func fromOutside(kind ports.Kind) bool { return kind == ports.Unavailable || kind == ports.Denied }
 
 // nothing records a landing of nothing.
 func (l *landing) nothing(ctx context.Context) (*ledger.Entry, error) {
@@ -370,9 +392,10 @@ func (l *landing) used() ports.Usage {
 // salvaged, and the failure is recorded, unless it was cancelled.
 func (l *landing) fail(ctx context.Context, cause error) (*ledger.Entry, error) {
 	l.record.Usage = l.used()
-	if l.ws == nil { // nothing was begun
-		l.record.Ended, l.record.Failure = l.x.engine.now(), ports.FailureOf(cause)
-		return l.x.record(context.WithoutCancel(ctx), l.record)
+	if ctx.Err() == nil && l.note.Try > 0 && fromOutside(ports.KindOf(cause)) { // it will be made with this
+		if err := l.x.recordHold(ctx, l.ws, l.spec, l.space.name, &l.note, l.committer); err != nil {
+			return l.left(ctx, errors.Join(cause, err))
+		}
 	}
 	return l.attempt.fail(ctx, cause)
 }

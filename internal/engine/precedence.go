@@ -31,12 +31,14 @@ func (p *precedence) end() { p.once.Do(func() { close(p.over) }) }
 // a conflict, which it was.
 func (x *execution) precedences() map[string]*precedence {
 	found := map[string]*precedence{}
-	landed := map[string]int{} // a namespace's last landing, by number
+	landed := map[string]int{} // a namespace's last landing that ended what supported it, by number
 	var last []*ledger.Entry
 	for _, e := range x.book.Entries() {
 		switch e.Kind {
 		case ports.KindLanding:
-			landed[e.Namespace] = e.Seq
+			if endsSupport(e) {
+				landed[e.Namespace] = e.Seq
+			}
 		case ports.KindAttempt, ports.KindFix, ports.KindHold:
 			last = append(last, e)
 		}

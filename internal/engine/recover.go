@@ -98,10 +98,6 @@ func (x *execution) keepHold(ctx context.Context, namespace string, ws ports.Wor
 		return nil
 	}
 	spec := ports.MergeSpec{Head: l.Before, Theirs: l.Child, Branch: x.branch(namespace), Into: x.branch(l.Into)}
-	held, err := x.engine.set.Integrator.Held(ctx, ws, spec)
-	if err != nil || held != ports.HoldEdited && !ended {
-		return err
-	}
 	who, err := x.committer(ctx)
 	if err != nil {
 		return err
@@ -110,40 +106,7 @@ func (x *execution) keepHold(ctx context.Context, namespace string, ws ports.Wor
 		x.note(namespace, "%s had ended when the run was interrupted: it is recorded now", note.Record.Name)
 		return x.recordFix(ctx, ws, spec, note.Record, who)
 	}
-	if note.Tree != "" {
-		done, err := x.engine.set.Integrator.Settle(ctx, ws, note.Tree, "left by the gate in "+note.Name)
-		x.tellPutBack(l.Into, done)
-		if err != nil {
-			return err
-		}
-	}
-	now := x.engine.now()
-	snapshot, err := x.engine.set.Integrator.Snapshot(ctx, ws, ports.CommitSpec{
-		Head: l.Before, Message: "what was made of the conflict of " + namespace, Identity: who, Date: now,
-	})
-	var rejected *ports.RejectedError
-	switch {
-	case errors.As(err, &rejected): // it would be so at every resume; it is salvaged when the checkout is put back
-		x.note(namespace, "%s was interrupted in the middle of a conflict: what was made of it is salvaged, it cannot be written back: %v", note.Name, rejected)
-		return nil
-	case err != nil:
-		return err
-	}
-	key, terms, err := landingKey(spec, "hold", note.Try)
-	if err != nil {
-		return err
-	}
-	if err := x.trees.Keep(ctx, "hold-"+snapshot, snapshot); err != nil {
-		return err
-	}
-	_, err = x.book.Append(ctx, &ports.Record{
-		Kind: ports.KindHold, Namespace: namespace, Name: namespace, Key: key, Terms: terms, Value: null, Head: snapshot,
-		Landing: l, Called: x.book.Last(), Started: now, Ended: now,
-	})
-	if err == nil {
-		x.note(namespace, "%s was interrupted in the middle of a conflict: what was made of it is kept for when it goes on", note.Name)
-	}
-	return err
+	return x.recordHold(ctx, ws, spec, namespace, note, who)
 }
 
 func ignoreCorrupt(err error) error {
