@@ -133,6 +133,17 @@ func (e *RejectedError) Error() string {
 func (e *RejectedError) Is(target error) bool { return target == Unexpected }
 func (e *RejectedError) kind() Kind           { return Unexpected }
 
+// An UnmergeableError says that two commits cannot be merged in a checkout,
+// however often it is tried: they have no history in common, or a filter that
+// one of them requires fails. It is the landing's failure. Its Kind is that of
+// Err.
+type UnmergeableError struct{ Err error }
+
+func (e *UnmergeableError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *UnmergeableError) Unwrap() error { return e.Err }
+
 // A ConflictError says that a child's work could not be landed. Its Kind is
 // Conflicted.
 type ConflictError struct {

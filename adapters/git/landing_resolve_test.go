@@ -316,6 +316,8 @@ func TestALandingOfHistoriesThatHaveNothingInCommonIsRefused(t *testing.T) {
 	l.spec.Theirs = l.git(l.dir, "commit-tree", "-m", "root", l.spec.Theirs+"^{tree}")
 	_, err := l.in.Merge(t.Context(), l.ws, l.spec)
 	require.ErrorIs(t, err, ports.Invalid)
+	var unmergeable *ports.UnmergeableError
+	require.ErrorAs(t, err, &unmergeable)
 	l.spec.Theirs = strings.Repeat("1", 40)
 	_, err = l.in.Merge(t.Context(), l.ws, l.spec)
 	require.ErrorIs(t, err, ports.NotFound)

@@ -405,7 +405,8 @@ func (l *landing) fail(ctx context.Context, cause error) (*ledger.Entry, error) 
 func (l *landing) stopped(ctx context.Context, cause error) (*ledger.Entry, error) {
 	var rejected *ports.RejectedError
 	var gate *gateError
-	if ctx.Err() != nil || errors.As(cause, &rejected) || errors.As(cause, &gate) {
+	var unmergeable *ports.UnmergeableError
+	if ctx.Err() != nil || errors.As(cause, &rejected) || errors.As(cause, &gate) || errors.As(cause, &unmergeable) {
 		return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), cause))
 	}
 	return l.left(ctx, cause)
