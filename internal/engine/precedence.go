@@ -19,10 +19,11 @@ type precedence struct {
 	over      chan struct{} // closed when others need not wait any more
 }
 
-// courtesy is how long other landings wait for the one that goes first. All
-// that comes before it in its namespace is recorded, so it is there at once,
-// unless the workflow lands its children one after the other, in another order
-// this time: then there is nothing to wait for.
+// courtesy is how long other landings wait at most for the one that goes first.
+// All that comes before it in its namespace is recorded, so it is there at once,
+// unless its namespace runs something else first, which ends it, or the workflow
+// lands its children one after the other, in another order this time: then there
+// is nothing to wait for.
 const courtesy = 3 * time.Second
 
 func (p *precedence) end() { p.once.Do(func() { close(p.over) }) }
@@ -50,6 +51,19 @@ func (x *execution) precedences() map[string]*precedence {
 		}
 	}
 	return found
+}
+
+// overtakes ends the precedence of a namespace's landing if it runs something
+// else before it: what was interrupted is about other commits then.
+func (w *walk) overtakes(s *namespace, v *verb) {
+	if v.kind == ports.KindLanding {
+		return
+	}
+	for _, p := range w.first {
+		if p.namespace == s.name {
+			p.end()
+		}
+	}
 }
 
 // giveWay waits, for a moment, for the landing that is to go first into the
