@@ -111,6 +111,7 @@ func TestALandingGoesOnFromEveryStateThatACrashLeaves(t *testing.T) {
 		"the gate has passed":              {then(then(merge, "gate"), "write records"), true, true},
 		"its commit is made":               {then(merge, "commit the merge"), true, true},
 		"it is recorded":                   {then(then(merge, "commit the merge"), "write records"), true, true},
+		"what was resolved is recorded":    {then(then(nth("merge", 1), "commit the merge"), "write records"), true, true},
 		"it is recorded, the branch moved": {then(merge, "move"), true, true},
 		"it is concluded":                  {then(merge, "conclude"), true, false},
 	} {

@@ -56,7 +56,7 @@ func (l *landing) land(ctx context.Context) (*ledger.Entry, error) {
 	r.Landing = &ports.Landing{Into: l.parent.name, Before: into, After: into, Child: r.Before}
 	r.Started, r.Usage = x.engine.now(), ports.Usage{Complete: true}
 	l.last, l.since = x.lastLanding(l.space.name)
-	if r.Before == l.landed() {
+	if r.Before == lastLanded(l.space.live[:l.space.pos], x.book.Opened(l.space.name).Head) {
 		return l.nothing(ctx)
 	}
 	l.spec = ports.MergeSpec{Head: into, Theirs: r.Before, Branch: l.space.branch, Into: l.parent.branch}
@@ -73,16 +73,15 @@ func (l *landing) land(ctx context.Context) (*ledger.Entry, error) {
 	return l.merge(ctx)
 }
 
-// landed returns the head that was last landed: the namespace's base if none
-// was.
-func (l *landing) landed() string {
-	landed := l.x.book.Opened(l.space.name).Head
-	for _, e := range l.space.live[:l.space.pos] {
+// lastLanded returns the head that the last of a namespace's records to have
+// landed it did land; base if none has.
+func lastLanded(records []*ledger.Entry, base string) string {
+	for _, e := range slices.Backward(records) {
 		if e.Kind == ports.KindLanding && e.Failure == nil {
-			landed = e.Landing.Child
+			return e.Landing.Child
 		}
 	}
-	return landed
+	return base
 }
 
 // lastLanding returns the number of a namespace's last landing, live or not, and

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"example.com/agl/internal/ledger"
 	"example.com/agl/ports"
@@ -174,13 +173,7 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string, inte
 			return err
 		}
 	}
-	switch {
-	case at == head || note != nil || interrupted:
-	case x.landed(namespace, at, head): // its checkout has what is landed, and putting it back ends the merge
-		if err := x.trees.Move(ctx, branch, at, head); err != nil {
-			return err
-		}
-	default:
+	if at != head && note == nil && !interrupted {
 		if err := x.moveCheckout(ctx, namespace, ports.Move{Namespace: namespace, Branch: branch, Old: at, New: head}); err != nil {
 			return err
 		}
@@ -197,13 +190,6 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string, inte
 		return err
 	}
 	return x.book.DropNote(ctx, namespace)
-}
-
-// landed reports whether a landing is what moves a namespace's branch.
-func (x *execution) landed(namespace, from, to string) bool {
-	return slices.ContainsFunc(x.book.LiveEntries(), func(e *ledger.Entry) bool {
-		return e.Kind == ports.KindLanding && e.Landing.Into == namespace && e.Landing.Before == from && e.Landing.After == to
-	})
 }
 
 // concludeGone concludes a verb whose checkout is gone, if what it left there

@@ -199,10 +199,10 @@ func track(b *ledger.Book, namespace string) (at, head string) {
 				head = e.Head
 			}
 			move(head, e.Head)
-		case e.Kind.Ordered() && e.Namespace == namespace && e.Moved():
-			move(e.Before, e.Head)
-		case e.Kind.Ordered() && e.Landing.Moved() && e.Landing.Into == namespace:
-			move(e.Landing.Before, e.Landing.After)
+		default:
+			if moved, from, to := e.Moves(); moved == namespace {
+				move(from, to)
+			}
 		}
 	}
 	return at, head
