@@ -304,6 +304,7 @@ func TestABranchThatIsElsewhereAfterACrashOfALandingIsConflicted(t *testing.T) {
 func TestAMergeThatIsEndedInItsCheckoutIsNotLanded(t *testing.T) {
 	t.Parallel()
 	commit := func(w *clash, dir string) {
+		w.gitIn(dir, "merge", "--abort")
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "same.txt"), []byte("mine\n"), 0o644))
 		w.gitIn(dir, "add", "-A")
 		w.gitIn(dir, "commit", "-qm", "mine")

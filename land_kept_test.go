@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -288,4 +289,68 @@ func TestWhatWasTypedBeforeAnAgentThatIsKilledIsThereAgain(t *testing.T) {
 		})))
 		require.Equal(t, "typed, and mended\n", w.landed()["same.txt"])
 	})
+}
+
+// To commit is how people, and agents, end a merge: it counts as what they made
+// of it.
+func TestAMergeThatIsCommittedInItsCheckoutIsLanded(t *testing.T) {
+	t.Parallel()
+	commit := func(w *clash, dir string) {
+		require.NoError(w.t, os.WriteFile(filepath.Join(dir, "same.txt"), []byte("mine\n"), 0o644))
+		w.gitIn(dir, "add", "-A")
+		w.gitIn(dir, "commit", "-qm", "mine")
+	}
+	agent := agl.ResolveWith(editor, 1, nil)
+	person := func(w *clash) agl.Resolver {
+		return func(_ context.Context, c *agl.Conflict) (agl.Resolution, error) {
+			commit(w, c.Dir)
+			return c.Retry(), nil
+		}
+	}
+	check := func(t *testing.T, w *clash) {
+		t.Helper()
+		require.Equal(t, "mine\n", w.landed()["same.txt"])
+		require.Len(t, strings.Fields(w.git("rev-list", "--parents", "-n1", "agl/job")), 3)
+		salvaged, err := w.engine().Salvaged(t.Context(), "job")
+		require.NoError(t, err)
+		require.NotEmpty(t, salvaged)
+		require.Len(t, salvaged[0].Commits, 1, "their commit, which is not landed itself")
+		require.Empty(t, w.gitIn(w.checkout(), "status", "--porcelain"))
+	}
+	begin := func(t *testing.T) *clash {
+		w := newClash(t, true)
+		w.mend = func(tn *turn) (any, error) { commit(w, tn.Dir); return patch{}, nil }
+		return w
+	}
+	for name, resolve := range map[string]func(w *clash) agl.Resolver{
+		"by a person": person,
+		"by an agent": func(*clash) agl.Resolver { return agent },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := begin(t)
+			require.NoError(t, w.start(job(inOrder(resolve(w)))))
+			check(t, w)
+		})
+	}
+	probe := &faults{}
+	w := begin(t)
+	w.set = probe.wrap(w.set)
+	require.NoError(t, w.start(job(inOrder(agent))))
+	ended := nth("write notes/b.ended", 1)(probe.names) // the first is of its own step
+	for i, name := range probe.names[ended : ended+8] {
+		t.Run("by an agent, and its process died after "+name, func(t *testing.T) {
+			t.Parallel()
+			w := begin(t)
+			f := &faults{at: ended + i + 1, after: true, crash: true}
+			plain := w.set
+			w.set = f.wrap(plain)
+			require.ErrorIs(t, w.start(job(inOrder(agent))), errFault)
+			w.set = plain
+			w.agents()
+			require.NoError(t, w.resume(inOrder(agent)))
+			require.Empty(t, w.agents(), "it was paid")
+			check(t, w)
+		})
+	}
 }

@@ -137,7 +137,7 @@ func (f *fix) cancelled(ctx context.Context) error {
 // has ended the merge, it does not: the branch may be where no note but this
 // one accounts for it.
 func (l *landing) resolving(ctx context.Context) error {
-	held, err := l.x.holds(ctx, l.ws, l.spec)
+	held, err := l.x.engine.set.Integrator.Rehold(ctx, l.ws, l.spec)
 	if err != nil || !held {
 		return err
 	}
@@ -169,10 +169,11 @@ func (f *fix) record(ctx context.Context, a *attempt, value json.RawMessage, fai
 }
 
 // recordFix records a turn that has ended in a checkout that holds a merge, or
-// that held it: an agent that has ended the merge has failed, and so has one
-// that left what no commit can hold. Either way it is paid for.
+// that held it: an agent that has ended the merge, and not by committing it, has
+// failed, and so has one that left what no commit can hold. Either way it is
+// paid for.
 func (x *execution) recordFix(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, r *ports.Record, committer string) error {
-	held, err := x.holds(ctx, ws, spec)
+	held, err := x.engine.set.Integrator.Rehold(ctx, ws, spec)
 	if err != nil {
 		return err
 	}
@@ -205,13 +206,7 @@ func (x *execution) recordFix(ctx context.Context, ws ports.Workspace, spec port
 	return err
 }
 
-// holds reports whether a checkout still holds a merge.
-func (x *execution) holds(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec) (bool, error) {
-	held, err := x.engine.set.Integrator.Held(ctx, ws, spec)
-	return held == ports.HoldPristine || held == ports.HoldEdited, err
-}
-
 // mergeEnded says that somebody has ended a merge that AGL held.
 func mergeEnded(op string) error {
-	return ports.Unexpected.Errorf(op, "the merge was ended in its checkout, by a commit or an abort; change the files there, and leave the rest to AGL")
+	return ports.Unexpected.Errorf(op, "the merge was ended in its checkout (git merge --abort, or a commit that is not of it); change the files there, and leave the rest to AGL")
 }

@@ -161,7 +161,7 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		case ctx.Err() != nil:
 			return l.fail(ctx, ctx.Err())
 		}
-		switch held, err := x.holds(ctx, l.ws, l.spec); {
+		switch held, err := x.engine.set.Integrator.Rehold(ctx, l.ws, l.spec); {
 		case err != nil:
 			return l.stopped(ctx, err)
 		case !held:
@@ -267,7 +267,8 @@ func (l *landing) met(ctx context.Context, n int, m ports.Merge) (*Conflict, err
 		}
 		c.Verdict = &verdict
 		if err := l.settled(ctx, m.Tree); err != nil {
-			if held, heldErr := l.x.holds(ctx, l.ws, l.spec); heldErr == nil && !held {
+			held, heldErr := l.x.engine.set.Integrator.Held(ctx, l.ws, l.spec)
+			if heldErr == nil && (held == ports.HoldNone || held == ports.HoldOther) {
 				return nil, &gateError{ports.Unexpected.Errorf("", "the build gate failed (%s) and ended the merge in its checkout; a build leaves HEAD and the merge alone", verdict.Command)}
 			}
 			return nil, err
