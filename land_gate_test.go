@@ -382,3 +382,25 @@ func TestABuildThatEndsTheMergeOrMovesTheBranchFailsItsLandingAlone(t *testing.T
 		})
 	}
 }
+
+// What a gate plants is found before git runs again, be it green or red.
+func TestAGateThatChangesHowGitWorksLandsNothing(t *testing.T) {
+	t.Parallel()
+	for name, passed := range map[string]bool{"green": true, "red": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newClash(t, true)
+			w.verifier.Command = "make"
+			w.verifier.Find = func(context.Context, ports.VerifyTask, int) (ports.Verdict, error) {
+				w.git("config", "filter.planted.clean", "cat")
+				return ports.Verdict{Passed: passed}, nil
+			}
+			wf := inOrder(func(context.Context, *agl.Conflict) (agl.Resolution, error) {
+				panic("nobody is to be asked")
+			})
+			require.ErrorContains(t, w.start(job(wf)), "git configuration changed")
+			require.Equal(t, agl.StateInterrupted, w.info().State)
+			require.NotContains(t, w.landed(), "same.txt")
+		})
+	}
+}
