@@ -288,8 +288,8 @@ func TestARedGatePutsNoCommitOnTheParentsBranch(t *testing.T) {
 			w, _ := gated(t, func(task ports.VerifyTask, _ int) (ports.Verdict, error) {
 				return ports.Verdict{Passed: !red(task.Dir), Output: "one and two"}, nil
 			})
+			moved := w.watchMoves()
 			w.overGit()
-			w.git("config", "core.logAllRefUpdates", "always")
 			builds := w.play
 			w.play = func(tn *turn) (any, error) {
 				if tn.Role == "editor" {
@@ -303,7 +303,7 @@ func TestARedGatePutsNoCommitOnTheParentsBranch(t *testing.T) {
 			}
 			err := w.start(job(pair))
 			require.Equal(t, resolve, err == nil, "%v", err)
-			moves := strings.Fields(w.git("log", "-g", "--format=%H", "agl/job", "--"))
+			moves := moved("agl/job")
 			require.Len(t, moves, map[bool]int{false: 2, true: 4}[resolve], "it is made, and each landing and step moves it")
 			for _, commit := range moves {
 				dir := t.TempDir()
