@@ -126,3 +126,8 @@ func TestParametersAreRecordedAsTheirValidateLeavesThem(t *testing.T) {
 	require.Equal(t, []string{"abc"}, slices.Compact(seen))
 	require.JSONEq(t, `{"Name":"abc"}`, string(w.info().Params))
 }
+
+func TestResolveWithNothingPanics(t *testing.T) {
+	t.Parallel()
+	require.PanicsWithValue(t, "agl: ResolveWith: fix is nil", func() { agl.ResolveWith(nil, 1, nil) })
+}

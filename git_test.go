@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -21,7 +22,7 @@ func (w *world) overGit() {
 	w.t.Helper()
 	dir := w.t.TempDir()
 	w.gitEnv = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"),
+		"PATH=" + w.gitPath + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"),
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
 		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com",
 		"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com",
@@ -40,6 +41,50 @@ func (w *world) overGit() {
 	})
 	require.NoError(w.t, err)
 	w.set.Workspaces, w.set.Integrator, w.set.History = repo, repo.Integrator(), repo
+}
+
+// watchMoves has a world, before it is over git, note every move of a branch,
+// by whatever git: its git runs a reference-transaction hook, in spite of AGL,
+// whose own calls run none. It returns the commits that a branch was moved to.
+func (w *world) watchMoves() (moves func(branch string) []string) {
+	w.t.Helper()
+	if runtime.GOOS == "windows" {
+		w.t.Skip("it takes a shell")
+	}
+	git, err := exec.LookPath("git")
+	require.NoError(w.t, err)
+	dir := w.t.TempDir()
+	for name, script := range map[string]string{
+		"git": `#!/bin/sh
+for arg do
+	shift
+	case $arg in core.hooksPath=*) arg=core.hooksPath=` + dir + `/hooks ;; esac
+	set -- "$@" "$arg"
+done
+exec ` + git + ` "$@"
+`,
+		"hooks/reference-transaction": `#!/bin/sh
+[ "$1" = committed ] || exit 0
+cat >>` + dir + `/moves
+`,
+	} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		require.NoError(w.t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(w.t, os.WriteFile(file, []byte(script), 0o755))
+	}
+	w.gitPath = dir + string(filepath.ListSeparator)
+	return func(branch string) []string {
+		text, err := os.ReadFile(filepath.Join(dir, "moves"))
+		require.NoError(w.t, err)
+		var to []string
+		for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+			move := strings.Fields(line) // old, new, ref
+			if len(move) == 3 && move[2] == "refs/heads/"+branch && move[0] != move[1] {
+				to = append(to, move[1])
+			}
+		}
+		return to
+	}
 }
 
 func (w *world) git(args ...string) string {

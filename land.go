@@ -110,9 +110,16 @@ type Resolution struct{ resolution engine.Resolution }
 
 // A Resolver decides what becomes of a conflict. It is not recorded: a landing
 // that was interrupted is asked about again, with the same Summary, and what was
-// left in the checkout is there again. Its error is the landing's; one without
-// a Kind is Conflicted. In it, the parent's own verbs are Invalid: use the
-// Conflict's. A commit in the checkout ends the merge, and the landing fails.
+// left in the checkout is there again. So is one that failed for a reason
+// outside of it: a build that could not start, an agent's limit. Its error is the
+// landing's; one without a Kind is Conflicted.
+//
+// In it the parent's own verbs are Invalid, under the context that it is given
+// or one made of that: use the Conflict's. Under any other they wait for the
+// landing, which waits for them, for ever.
+//
+// A merge that is committed in the checkout counts as what was made of it; one
+// that is aborted there fails the landing.
 type Resolver func(ctx context.Context, c *Conflict) (Resolution, error)
 
 // Abandon is a Resolver that gives up.
@@ -120,8 +127,12 @@ func Abandon(_ context.Context, c *Conflict) (Resolution, error) { return c.Abor
 
 // ResolveWith returns a Resolver that lets an agent try, so many times, and
 // then asks another one (nil: Abandon). The agent is given the inputs
-// "conflict", its Summary, "paths", and, if the build failed, "output".
+// "conflict", its Summary, "paths", and, if the build failed, "output". It
+// panics if fix is nil.
 func ResolveWith(fix Fix, tries int, then Resolver) Resolver {
+	if fix == nil {
+		panic("agl: ResolveWith: fix is nil")
+	}
 	if then == nil {
 		then = Abandon
 	}

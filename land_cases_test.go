@@ -3,6 +3,7 @@ package agl_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -96,6 +97,78 @@ func TestAFailedLandingLeavesTheChildAsItIs(t *testing.T) {
 			require.Empty(t, w.gitIn(dir, "status", "--porcelain"))
 		})
 	}
+}
+
+// hides has the run ignore local.env, and b commit one.
+func (c *clash) hides() {
+	play := c.play
+	c.play = func(tn *turn) (any, error) {
+		switch {
+		case tn.Role != "builder":
+		case tn.Namespace == "_base":
+			tn.write(".gitignore", "*.env\n")
+		case tn.Namespace == "b":
+			c.gitIn(tn.Dir, "rm", "-q", ".gitignore")
+			tn.write("local.env", "of b\n")
+		}
+		return play(tn)
+	}
+}
+
+// Cases A29 and A30: a file that is in no commit is not overwritten, be it
+// ignored or not. That is no conflict to decide about: it is told as what it is,
+// and other landings go on.
+func TestAFileInTheWayOfALandingIsNamedAndNoResolverIsAsked(t *testing.T) {
+	t.Parallel()
+	w := newClash(t, true)
+	w.hides()
+	var asked []string
+	resolve := func(_ context.Context, c *agl.Conflict) (agl.Resolution, error) {
+		asked = append(asked, c.Summary())
+		w.typed(c, "same.txt", "both\n")
+		return c.Retry(), nil
+	}
+	ready, errs := false, []error{}
+	wf := script(func(ctx context.Context, run *agl.Run) error {
+		if err := build(ctx, run, "base"); err != nil {
+			return err
+		}
+		children, err := opens(ctx, run, "a", "b", "c")
+		if err != nil {
+			return err
+		}
+		for _, child := range children {
+			if err := build(ctx, child, "x"); err != nil {
+				return err
+			}
+		}
+		if !ready {
+			require.NoError(t, os.WriteFile(filepath.Join(w.checkout(), "local.env"), []byte("secret\n"), 0o644))
+			ready = true
+		}
+		errs = nil
+		for _, child := range children {
+			errs = append(errs, child.Integrate(ctx, resolve))
+		}
+		return errors.Join(errs...)
+	}, builder)
+	err := w.start(job(wf))
+	require.ErrorContains(t, err, "b was not landed: local.env in "+w.checkout()+" is in no commit and would be overwritten; move it away and resume")
+	var conflict *agl.ConflictError
+	require.ErrorAs(t, err, &conflict)
+	require.Equal(t, []agl.ConflictPath{{Path: "local.env", Kind: ports.ConflictOverwrite}}, conflict.Paths)
+	require.NoError(t, errs[2], "the lease is free")
+	require.Empty(t, w.mergeHead())
+
+	file := filepath.Join(w.checkout(), "local.env")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "secret\n", string(text))
+	require.Empty(t, asked)
+	require.NoError(t, os.Remove(file))
+	require.NoError(t, w.resume(wf))
+	require.Equal(t, []string{"b: conflicts in same.txt (add/add)"}, asked)
+	require.Equal(t, "of b\n", w.landed()["local.env"])
 }
 
 // Case A31: a landing of nothing says so.

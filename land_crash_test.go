@@ -111,6 +111,7 @@ func TestALandingGoesOnFromEveryStateThatACrashLeaves(t *testing.T) {
 		"the gate has passed":              {then(then(merge, "gate"), "write records"), true, true},
 		"its commit is made":               {then(merge, "commit the merge"), true, true},
 		"it is recorded":                   {then(then(merge, "commit the merge"), "write records"), true, true},
+		"what was resolved is recorded":    {then(then(nth("merge", 1), "commit the merge"), "write records"), true, true},
 		"it is recorded, the branch moved": {then(merge, "move"), true, true},
 		"it is concluded":                  {then(merge, "conclude"), true, false},
 	} {
@@ -303,6 +304,7 @@ func TestABranchThatIsElsewhereAfterACrashOfALandingIsConflicted(t *testing.T) {
 func TestAMergeThatIsEndedInItsCheckoutIsNotLanded(t *testing.T) {
 	t.Parallel()
 	commit := func(w *clash, dir string) {
+		w.gitIn(dir, "merge", "--abort")
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "same.txt"), []byte("mine\n"), 0o644))
 		w.gitIn(dir, "add", "-A")
 		w.gitIn(dir, "commit", "-qm", "mine")
@@ -437,4 +439,62 @@ func TestAFileThatCameInTheWayAfterACrashIsWhatIsTold(t *testing.T) {
 		return at.Retry(), nil
 	})))
 	require.Equal(t, "of b\n", w.landed()["local.env"])
+}
+
+// An agent commits in the checkout that holds the conflict, and moves the
+// parent's branch by that; its process dies, and so does the next one, wherever
+// it is in recovering from that. The run can be resumed then, and cleared.
+func TestASecondCrashAfterAnAgentHadCommittedInAConflictLeavesNoRunStuck(t *testing.T) {
+	t.Parallel()
+	wf := inOrder(agl.ResolveWith(editor, 1, nil))
+	first := func(t *testing.T) *clash {
+		w := newClash(t, true)
+		w.killedIn(func(death *faults) agl.Resolver {
+			w.mend = func(tn *turn) (any, error) {
+				require.NoError(t, os.WriteFile(filepath.Join(tn.Dir, "same.txt"), []byte("mine\n"), 0o644))
+				w.gitIn(tn.Dir, "add", "-A")
+				w.gitIn(tn.Dir, "commit", "-qm", "mine")
+				death.die()
+				return nil, errFault
+			}
+			return agl.ResolveWith(editor, 1, nil)
+		})
+		w.mend = mends("both\n")
+		return w
+	}
+	begin := func(t *testing.T, second *faults) *clash {
+		w := first(t)
+		plain := w.set
+		w.set = second.wrap(plain)
+		err := w.resume(wf)
+		w.set = plain
+		require.Equal(t, second.failed, err != nil, "%v", err)
+		return w
+	}
+	clear := func(t *testing.T, w *clash) {
+		cleared, err := w.engine().Clear(t.Context(), "job")
+		require.NoError(t, err)
+		require.Contains(t, cleared.Branches, "agl/job")
+	}
+	clear(t, first(t))
+	probe := &faults{}
+	begin(t, probe)
+	for i, name := range probe.names[:nth("merge", 0)(probe.names)] { // from there on the landing is made again
+		if !strings.HasPrefix(name, "put back") && !strings.HasPrefix(name, "delete notes/b") {
+			continue
+		}
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%d %s after=%v", i+1, name, after), func(t *testing.T) {
+				t.Parallel()
+				second := &faults{at: i + 1, after: after, crash: true}
+				w := begin(t, second)
+				if after {
+					clear(t, w)
+					return
+				}
+				require.NoError(t, w.resume(wf))
+				require.Equal(t, "both\n", w.landed()["same.txt"])
+			})
+		}
+	}
 }

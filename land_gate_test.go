@@ -288,8 +288,8 @@ func TestARedGatePutsNoCommitOnTheParentsBranch(t *testing.T) {
 			w, _ := gated(t, func(task ports.VerifyTask, _ int) (ports.Verdict, error) {
 				return ports.Verdict{Passed: !red(task.Dir), Output: "one and two"}, nil
 			})
+			moved := w.watchMoves()
 			w.overGit()
-			w.git("config", "core.logAllRefUpdates", "always")
 			builds := w.play
 			w.play = func(tn *turn) (any, error) {
 				if tn.Role == "editor" {
@@ -303,7 +303,7 @@ func TestARedGatePutsNoCommitOnTheParentsBranch(t *testing.T) {
 			}
 			err := w.start(job(pair))
 			require.Equal(t, resolve, err == nil, "%v", err)
-			moves := strings.Fields(w.git("log", "-g", "--format=%H", "agl/job", "--"))
+			moves := moved("agl/job")
 			require.Len(t, moves, map[bool]int{false: 2, true: 4}[resolve], "it is made, and each landing and step moves it")
 			for _, commit := range moves {
 				dir := t.TempDir()
@@ -379,6 +379,28 @@ func TestABuildThatEndsTheMergeOrMovesTheBranchFailsItsLandingAlone(t *testing.T
 			require.NoError(t, w.resume(wf))
 			require.Empty(t, w.agents())
 			require.Equal(t, "main.go\none.txt\ntwo.txt", w.git("ls-tree", "-r", "--name-only", "agl/job"))
+		})
+	}
+}
+
+// What a gate plants is found before git runs again, be it green or red.
+func TestAGateThatChangesHowGitWorksLandsNothing(t *testing.T) {
+	t.Parallel()
+	for name, passed := range map[string]bool{"green": true, "red": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newClash(t, true)
+			w.verifier.Command = "make"
+			w.verifier.Find = func(context.Context, ports.VerifyTask, int) (ports.Verdict, error) {
+				w.git("config", "filter.planted.clean", "cat")
+				return ports.Verdict{Passed: passed}, nil
+			}
+			wf := inOrder(func(context.Context, *agl.Conflict) (agl.Resolution, error) {
+				panic("nobody is to be asked")
+			})
+			require.ErrorContains(t, w.start(job(wf)), "git configuration changed")
+			require.Equal(t, agl.StateInterrupted, w.info().State)
+			require.NotContains(t, w.landed(), "same.txt")
 		})
 	}
 }

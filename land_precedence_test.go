@@ -15,7 +15,7 @@ import (
 // interruptInConflict lands a, and is cancelled when the conflict of b has been
 // mended and nothing was decided yet. A resume then lands the two that are
 // left as resume says.
-func interruptInConflict(t *testing.T, resume func(land func(name string) error) error) (agents, landed []string) {
+func interruptInConflict(t *testing.T, resume func(land, pause func(name string) error) error) (agents, landed []string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	resumed := false
 	w := newWorld(t, func(tn *turn) (any, error) {
@@ -59,7 +59,12 @@ func interruptInConflict(t *testing.T, resume func(land func(name string) error)
 		if !resumed {
 			return land("b")
 		}
-		return resume(land)
+		return resume(land, func(name string) error {
+			return children[name].Do(ctx, agl.Func("pause", func(context.Context, agl.World) (int, error) {
+				time.Sleep(time.Minute)
+				return 0, nil
+			}))
+		})
 	}, builder, editor)
 	require.ErrorIs(t, w.engine().Start(ctx, "job", job(wf), nil), context.Canceled)
 	resumed = true
@@ -78,7 +83,7 @@ func interruptInConflict(t *testing.T, resume func(land func(name string) error)
 func TestALandingThatWasInterruptedInItsConflictGoesFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		agents, landed := interruptInConflict(t, func(land func(string) error) error {
+		agents, landed := interruptInConflict(t, func(land, _ func(string) error) error {
 			return each([]string{"c", "b"}, func(name string) error {
 				if name == "b" {
 					time.Sleep(time.Second) // it comes later
@@ -95,7 +100,7 @@ func TestALandingThatGoesFirstAndDoesNotComeIsNotWaitedForLong(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		agents, landed := interruptInConflict(t, func(land func(string) error) error {
+		agents, landed := interruptInConflict(t, func(land, _ func(string) error) error {
 			if err := land("c"); err != nil {
 				return err
 			}
@@ -104,5 +109,27 @@ func TestALandingThatGoesFirstAndDoesNotComeIsNotWaitedForLong(t *testing.T) {
 		require.Equal(t, []string{"a", "c", "b"}, landed)
 		require.Len(t, agents, 5, "its conflict is another one now")
 		require.Less(t, time.Since(began), 10*time.Second)
+	})
+}
+
+func TestALandingThatRunsSomethingElseFirstIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, landed := interruptInConflict(t, func(land, pause func(string) error) error {
+			return each([]string{"c", "b"}, func(name string) error {
+				if name == "b" {
+					if err := pause(name); err != nil {
+						return err
+					}
+					return land(name)
+				}
+				time.Sleep(time.Second) // it comes later
+				began := time.Now()
+				err := land(name)
+				require.Zero(t, time.Since(began))
+				return err
+			})
+		})
+		require.Equal(t, []string{"a", "c", "b"}, landed)
 	})
 }

@@ -232,25 +232,3 @@ func noted(h *agltest.Harness) []string {
 	}
 	return texts
 }
-
-func TestARunThatLandsWithoutAGateSaysSoOnce(t *testing.T) {
-	t.Parallel()
-	w := newClash(t, false)
-	w.mend = func(tn *turn) (any, error) { tn.write("same.txt", "both\n"); return patch{}, nil }
-	e := w.engine()
-	require.NoError(t, e.Start(t.Context(), "job", job(clashing(plainly, agl.ResolveWith(editor, 1, nil))), nil))
-	require.NoError(t, e.Close())
-	said, landed := 0, false
-	for _, ev := range w.events {
-		switch what := ev.What.(type) {
-		case agl.Noted:
-			if strings.Contains(what.Text, "no build command") {
-				said++
-				require.False(t, landed)
-			}
-		case agl.Ended:
-			landed = landed || what.Record.Kind == agl.KindLanding
-		}
-	}
-	require.Equal(t, 1, said)
-}

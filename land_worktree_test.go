@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -280,4 +281,24 @@ func TestAWorktreeIsNotAskedAboutAfterItsParentMissed(t *testing.T) {
 	require.NoError(t, h.Resume(with(true)))
 	require.Equal(t, []string{"child builder #1", "_base reader #1"}, []string{h.Agents()[0], "_base " + h.Agents()[1]})
 	h.Replay(with(true))
+}
+
+func TestAWorktreeThatWasNotOpenedHasNotTakenItsName(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, twoRounds)
+	require.NoError(t, w.start(job(script(func(ctx context.Context, run *agl.Run) error {
+		for range 2 {
+			under, cancel := context.WithCancel(ctx)
+			cancel()
+			_, err := run.Worktree(under, "child")
+			require.ErrorIs(t, err, context.Canceled)
+			under, cancel = context.WithDeadline(ctx, time.Unix(0, 0))
+			_, err = run.Worktree(under, "child")
+			cancel()
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.Equal(t, agl.Unexpected, agl.KindOf(err), "as any verb past its deadline")
+		}
+		_, err := run.Worktree(ctx, "child")
+		return err
+	}))))
 }

@@ -27,6 +27,7 @@ type world struct {
 	clock    *mem.Clock
 	verifier *mem.Verifier
 	gitDir   string    // the repository, if it is a real one
+	gitPath  string    // what is before PATH for that
 	gitEnv   []string  // what its git runs in
 	trees    string    // where its checkouts are
 	set      ports.Set // what engines are made of; tests replace ports in it

@@ -133,10 +133,22 @@ func (e *RejectedError) Error() string {
 func (e *RejectedError) Is(target error) bool { return target == Unexpected }
 func (e *RejectedError) kind() Kind           { return Unexpected }
 
+// An UnmergeableError says that two commits cannot be merged in a checkout,
+// however often it is tried: they have no history in common, or a filter that
+// one of them requires fails. It is the landing's failure. Its Kind is that of
+// Err.
+type UnmergeableError struct{ Err error }
+
+func (e *UnmergeableError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *UnmergeableError) Unwrap() error { return e.Err }
+
 // A ConflictError says that a child's work could not be landed. Its Kind is
 // Conflicted.
 type ConflictError struct {
 	Child   string         `json:"child"`
+	Dir     string         `json:"dir,omitempty"` // the checkout in which files are in the way (ConflictOverwrite); "" where it is in memory
 	Paths   []ConflictPath `json:"paths"`
 	Verdict *Verdict       `json:"verdict"` // the gate's, if it was the gate that refused
 }
@@ -148,8 +160,22 @@ func (e *ConflictError) Error() string {
 	paths := make([]string, len(e.Paths))
 	for i, p := range e.Paths {
 		paths[i] = p.Path
+		if p.Kind == ConflictOverwrite && p.Note != "" {
+			paths[i] = fmt.Sprintf("%s (%s)", p.Path, p.Note)
+		}
 	}
-	return fmt.Sprintf("%s was not landed: conflicts in %s", e.Child, strings.Join(paths, ", "))
+	list := strings.Join(paths, ", ")
+	if len(e.Paths) > 0 && e.Paths[0].Kind == ConflictOverwrite { // then all are: nothing was merged
+		where, are, them := "in its parent's checkout", "is", "it"
+		if e.Dir != "" {
+			where = "in " + e.Dir
+		}
+		if len(e.Paths) > 1 {
+			are, them = "are", "them"
+		}
+		return fmt.Sprintf("%s was not landed: %s %s %s in no commit and would be overwritten; move %s away and resume", e.Child, list, where, are, them)
+	}
+	return fmt.Sprintf("%s was not landed: conflicts in %s", e.Child, list)
 }
 
 // Is reports whether target is Conflicted.

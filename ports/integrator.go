@@ -25,6 +25,11 @@ type Integrator interface {
 	Merge(ctx context.Context, ws Workspace, spec MergeSpec) (Merge, error)
 	// Held says what a checkout holds of spec's merge. It changes nothing.
 	Held(ctx context.Context, ws Workspace, spec MergeSpec) (Hold, error)
+	// Rehold reports whether a checkout holds spec's merge. One in which it was
+	// committed, on its branch, as people and agents do who run git, does again
+	// after it: that commit is salvaged, the branch is at spec.Head, and its files
+	// are those that are merged. Any other checkout is left as it is.
+	Rehold(ctx context.Context, ws Workspace, spec MergeSpec) (bool, error)
 	// Resolve takes what is in a checkout that holds spec's merge as its
 	// resolution: the paths that were in conflict, every tracked path, and every
 	// file that was added are staged. The result has Conflicts again where
@@ -33,9 +38,8 @@ type Integrator interface {
 	// nobody has decided about it (with git, git add is a decision), and where
 	// paths are unmerged that are not among those: all these stay as they are. A
 	// line like a marker that one of the sides has is none.
-	// The files are not changed. Where spec's merge was committed in the
-	// checkout, as people and agents do who run git, that commit is salvaged, and
-	// the merge held again; else a checkout that does not hold it is Conflicted.
+	// The files are not changed. A checkout that does not hold spec's merge is
+	// Conflicted.
 	Resolve(ctx context.Context, ws Workspace, spec MergeSpec, were []ConflictPath) (Merge, error)
 	// Settle makes index and files those of tree, in a checkout that holds a
 	// merge, which it goes on to hold. What would be lost is salvaged first. A

@@ -52,7 +52,7 @@ func (c *checkout) forecast(ctx context.Context, theirs string) (forecast, error
 	case exit.Code == 1: // the commit is unknown
 		return forecast{}, orNotFound(nil, c.repo, theirs)
 	case strings.Contains(exit.Stderr, "unrelated histories"):
-		return forecast{}, c.unrelated(theirs)
+		return forecast{}, &ports.UnmergeableError{Err: c.unrelated(theirs)}
 	default:
 		return forecast{}, err
 	}

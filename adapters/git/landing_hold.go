@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -54,6 +55,53 @@ func (c *checkout) holds(ctx context.Context, head, theirs string) (bool, error)
 	}
 	at, err := c.heads(ctx)
 	return at.standsAt(head), err
+}
+
+// Rehold reports whether a checkout holds spec's merge, after it has been made
+// to again where that was committed.
+func (i integrator) Rehold(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec) (bool, error) {
+	r := i.repo
+	op := "hold the merge of " + spec.Branch
+	c, err := r.landing(ctx, op, ws, spec)
+	if err != nil {
+		return false, err
+	}
+	if len(c.damage()) > 0 {
+		return false, nil
+	}
+	if err := c.uncommit(ctx, spec); err != nil {
+		return false, r.fault(op, err)
+	}
+	held, err := c.holds(ctx, spec.Head, spec.Theirs)
+	return held, r.fault(op, err)
+}
+
+// uncommit makes a checkout hold spec's merge again in which it was committed:
+// git commit is how people, and agents, end one.
+func (c *checkout) uncommit(ctx context.Context, spec ports.MergeSpec) error {
+	was, err := c.heads(ctx)
+	under := c.unfinished()
+	begun := slices.Equal(under, []string{"merge"}) && c.mergeHead() == spec.Theirs // by this, which was interrupted
+	if err != nil || len(under) > 0 && !begun || was.symbolic || !was.attached || was.branch == "" || was.branch == spec.Head {
+		return err
+	}
+	for _, id := range []string{spec.Head, spec.Theirs} {
+		in, err := c.repo.descends(ctx, was.branch, id)
+		if err != nil || !in {
+			return unlessGone(c.repo.fault("", err))
+		}
+	}
+	message, err := c.repo.Message(ctx, was.branch)
+	if err != nil {
+		return err
+	}
+	if _, err := c.salvageCommits(ctx, spec.Head, "the merge was committed while it was being resolved"); err != nil {
+		return err
+	}
+	if err := c.hold(spec.Theirs, spec.Theirs, message+"\n"); err != nil {
+		return err
+	}
+	return errors.Join(os.Remove(filepath.Join(c.gitDir, "AUTO_MERGE")), c.restoreRefs(ctx, was, spec.Head))
 }
 
 var untouchedMessage = regexp.MustCompile(`^Merge branch '[^'\n]*' into [^\n]*\n(?:\n# Conflicts:\n(?:#\t[^\n]*\n)*)?$`)

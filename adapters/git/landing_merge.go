@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"example.com/agl/ports"
 )
@@ -52,13 +53,12 @@ func (c *checkout) merge(ctx context.Context, spec ports.MergeSpec) (ports.Merge
 		return ports.Merge{}, orConflicted(nil, "it is not clean: "+list(at.untracked))
 	}
 	made.Conflicts = f.conflicts()
-	written := make(chan error, 1)
-	go func() {
-		if f.clean {
-			written <- c.writeOutTree(f.tree, changes)
-		}
-		close(written)
-	}()
+	var written error
+	var writing sync.WaitGroup
+	defer writing.Wait()
+	if f.clean {
+		writing.Go(func() { written = c.writeOutTree(f.tree, changes) })
+	}
 	if err := c.checkOutMerge(ctx, spec.Head, f, changes, at.phantoms); err != nil {
 		if blocked, again := c.inTheWay(changes); wouldOverwrite(err) && again == nil && len(blocked) > 0 {
 			return ports.Merge{Message: made.Message, Conflicts: blocked, Blocked: true}, nil // it was put there meanwhile
@@ -73,7 +73,8 @@ func (c *checkout) merge(ctx context.Context, spec ports.MergeSpec) (ports.Merge
 	}
 	made.Tree = f.tree
 	c.repo.found.tree(spec.Head, f.tree, len(changes) == 0)
-	return made, <-written
+	writing.Wait()
+	return made, written
 }
 
 // orConflicted is err, or a refusal to merge in the checkout.
@@ -147,6 +148,10 @@ func wouldOverwrite(err error) bool {
 	return errors.As(err, &exit) && overwrites.MatchString(exit.Stderr)
 }
 
+// requiredFilter is what git says where a filter fails without which a file is
+// not to be checked out, as that of LFS.
+var requiredFilter = regexp.MustCompile(`smudge filter .* failed`)
+
 var overwrites = regexp.MustCompile(`would (?:be overwritten|lose untracked)`)
 
 // checkOutMerge makes files and index those of a merge, as git merge does: the
@@ -156,6 +161,10 @@ func (c *checkout) checkOutMerge(ctx context.Context, head string, f forecast, c
 		return err
 	}
 	if err := c.insist(ctx, call{long: true, args: []string{"read-tree", "-m", "-u", head, f.tree}}); err != nil {
+		var exit *exitError
+		if errors.As(err, &exit) && requiredFilter.MatchString(exit.Stderr) {
+			return &ports.UnmergeableError{Err: ports.Unavailable.Errorf("", "a file of it cannot be checked out: %w", err)}
+		}
 		return err
 	}
 	if len(f.stages) == 0 {

@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -14,8 +13,7 @@ import (
 )
 
 // Resolve takes what is in a checkout that holds spec's merge as its
-// resolution. A merge that somebody has committed there already counts: that
-// commit is salvaged, and the checkout holds the merge again.
+// resolution.
 func (i integrator) Resolve(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, were []ports.ConflictPath) (ports.Merge, error) {
 	r := i.repo
 	op := "take the resolution of the merge of " + spec.Branch
@@ -33,9 +31,6 @@ func (i integrator) Resolve(ctx context.Context, ws ports.Workspace, spec ports.
 func (c *checkout) resolve(ctx context.Context, spec ports.MergeSpec, were []ports.ConflictPath) (ports.Merge, error) {
 	if damage := c.damage(); len(damage) > 0 {
 		return ports.Merge{}, &ports.RejectedError{Reasons: damage}
-	}
-	if err := c.uncommit(ctx, spec); err != nil {
-		return ports.Merge{}, err
 	}
 	if ours, err := c.holds(ctx, spec.Head, spec.Theirs); err != nil || !ours {
 		return ports.Merge{}, orConflicted(err, "it does not hold the merge of "+spec.Theirs+" into "+spec.Head)
@@ -247,30 +242,4 @@ func (c *checkout) durableTree(ctx context.Context, head string) (string, error)
 	}
 	c.repo.found.tree(head, tree, len(changes) == 0)
 	return tree, c.writeOutTree(tree, changes)
-}
-
-// uncommit makes a checkout hold spec's merge again in which it was committed:
-// git commit is how people, and agents, end a merge.
-func (c *checkout) uncommit(ctx context.Context, spec ports.MergeSpec) error {
-	was, err := c.heads(ctx)
-	if err != nil || len(c.unfinished()) > 0 || was.symbolic || !was.attached || was.branch == "" || was.branch == spec.Head {
-		return err
-	}
-	for _, id := range []string{spec.Head, spec.Theirs} {
-		in, err := c.repo.descends(ctx, was.branch, id)
-		if err != nil || !in {
-			return unlessGone(c.repo.fault("", err))
-		}
-	}
-	message, err := c.repo.Message(ctx, was.branch)
-	if err != nil {
-		return err
-	}
-	if _, err := c.salvageCommits(ctx, spec.Head, "the merge was committed while it was being resolved"); err != nil {
-		return err
-	}
-	if err := c.hold(spec.Theirs, spec.Theirs, message+"\n"); err != nil {
-		return err
-	}
-	return errors.Join(os.Remove(filepath.Join(c.gitDir, "AUTO_MERGE")), c.restoreRefs(ctx, was, spec.Head))
 }

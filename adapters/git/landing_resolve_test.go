@@ -83,6 +83,9 @@ func TestAMergeThatSomebodyCommittedCounts(t *testing.T) {
 	l.write(l.path("a.txt"), "done\n")
 	l.git(l.ws.Dir(), "commit", "-q", "-a", "-m", "I did it\n\nby hand")
 	theirs := l.git(l.ws.Dir(), "rev-parse", "HEAD")
+	held, err := l.in.Rehold(t.Context(), l.ws, l.spec)
+	require.NoError(t, err)
+	require.True(t, held)
 	got := l.resolve(m.Conflicts)
 	l.held(ports.HoldEdited)
 	require.Equal(t, l.spec.Head, l.git(l.ws.Dir(), "rev-parse", "HEAD"))
@@ -316,6 +319,8 @@ func TestALandingOfHistoriesThatHaveNothingInCommonIsRefused(t *testing.T) {
 	l.spec.Theirs = l.git(l.dir, "commit-tree", "-m", "root", l.spec.Theirs+"^{tree}")
 	_, err := l.in.Merge(t.Context(), l.ws, l.spec)
 	require.ErrorIs(t, err, ports.Invalid)
+	var unmergeable *ports.UnmergeableError
+	require.ErrorAs(t, err, &unmergeable)
 	l.spec.Theirs = strings.Repeat("1", 40)
 	_, err = l.in.Merge(t.Context(), l.ws, l.spec)
 	require.ErrorIs(t, err, ports.NotFound)

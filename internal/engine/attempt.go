@@ -90,7 +90,7 @@ func (a *attempt) prepare(ctx context.Context) error {
 func (a *attempt) unprepared(ctx context.Context, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return ended(ctx, a.verb)
+		return ended(ctx, a.verb.op())
 	case err != nil:
 		return fmt.Errorf("%s: %w", a.verb.op(), err)
 	}

@@ -76,7 +76,7 @@ func (c *closure) takes(live []*ledger.Entry, parent map[string]string, e *ledge
 		case other.Kind == ports.KindOpened && other.Namespace == e.Namespace:
 			return false, true
 		case e.Kind == ports.KindOpened:
-			moved, _ := movedBy(other)
+			moved, _, _ := other.Moves()
 			if moved == e.Parent && other.Seq < e.Seq || other.Kind == ports.KindOpened && other.Namespace == e.Parent {
 				return false, true
 			}
@@ -91,7 +91,7 @@ func (c *closure) takes(live []*ledger.Entry, parent map[string]string, e *ledge
 	}
 	for _, other := range live {
 		if c.in[other.Seq] && other.Seq < e.Seq {
-			if moved, _ := movedBy(other); moved == e.Landing.Into {
+			if moved, _, _ := other.Moves(); moved == e.Landing.Into {
 				return true, true
 			}
 		}
@@ -120,7 +120,7 @@ func (c *closure) headOf(b *ledger.Book, namespace string) string {
 		if e.Kind == ports.KindOpened && e.Namespace == namespace {
 			head = e.Head // of a worktree that goes as well: its branch is moved when it is opened again
 		}
-		if moved, to := movedBy(e); moved == namespace && !c.in[e.Seq] {
+		if moved, _, to := e.Moves(); moved == namespace && !c.in[e.Seq] {
 			head = to
 		}
 	}

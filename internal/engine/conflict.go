@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -125,11 +124,4 @@ func (l *landing) resolve(ctx context.Context, c *Conflict) (Resolution, error) 
 // gaveUp is the error of a landing that was given up.
 func (c *Conflict) gaveUp() error {
 	return &ports.ConflictError{Child: c.Child, Paths: c.Paths, Verdict: c.Verdict}
-}
-
-// halting reports whether an error is not the resolver's own: a step in the
-// conflict met it, and the run cannot go on.
-func (l *landing) halting(err error) bool {
-	halt := l.walk.halted()
-	return halt != nil && err != nil && (errors.Is(err, halt) || errors.Is(err, context.Canceled))
 }

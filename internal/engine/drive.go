@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"example.com/agl/internal/ledger"
@@ -43,18 +42,9 @@ func (x *execution) run(ctx context.Context, resumed bool, opts ResumeOptions) (
 // tellUnlanded names the worktrees that have commits which were not landed:
 // they stay until the run is cleared.
 func (x *execution) tellUnlanded() {
-	landed := map[string]string{} // namespace → the head that was last landed
-	live := x.book.LiveEntries()
-	for _, e := range live {
-		switch {
-		case e.Kind == ports.KindOpened:
-			landed[e.Namespace] = e.Head
-		case e.Kind == ports.KindLanding && e.Failure == nil:
-			landed[e.Namespace] = e.Landing.Child
-		}
-	}
-	for _, namespace := range slices.Sorted(maps.Keys(landed)) {
-		if head := x.book.Head(namespace); head != landed[namespace] {
+	for _, namespace := range slices.Sorted(slices.Values(x.book.Namespaces()[1:])) {
+		opened, head := x.book.Opened(namespace), x.book.Head(namespace)
+		if opened != nil && head != lastLanded(x.book.Live(namespace), opened.Head) {
 			x.note(namespace, "branch %s, at %.12s, has commits that no landing took; it stays until the run is cleared", x.branch(namespace), head)
 		}
 	}

@@ -36,7 +36,8 @@ func (c *Conflict) Step(ctx context.Context, s *Step) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	if e := l.x.book.Support(ports.KindFix, l.space.name, key, l.since); e != nil {
+	e := l.x.book.Support(ports.KindFix, l.space.name, key, l.since)
+	if e != nil && (e.Failure == nil || e.Seq > l.last) { // one that failed the landing by that is tried again
 		return l.refix(ctx, s, e)
 	}
 	f := &fix{landing: l, op: op, ordinal: l.steps, key: key, terms: terms}
@@ -79,8 +80,13 @@ func (f *fix) run(ctx context.Context, s *Step) error {
 	if err := l.walk.halted(); err != nil {
 		return err
 	}
-	if err := l.rewrite(ctx, ledger.Fixing); err != nil {
-		return l.walk.stop(err)
+	// What a person has typed is kept before an agent works on it.
+	err := x.recordHold(context.WithoutCancel(ctx), l.ws, l.spec, l.space.name, &l.note, l.committer)
+	if err == nil {
+		err = l.rewrite(ctx, ledger.Fixing)
+	}
+	if err != nil {
+		return l.walk.stop(fmt.Errorf("%s: %w", f.op, err))
 	}
 	a := &attempt{
 		x: x, walk: l.walk, space: l.space, at: l.parent, base: l.spec.Head, ws: l.ws, guard: l.guard, mark: rand.Text(), committer: l.committer,
@@ -101,11 +107,8 @@ func (f *fix) run(ctx context.Context, s *Step) error {
 	if err := a.reap(ctx); err != nil {
 		return l.walk.stop(errors.Join(failure, err))
 	}
-	if err := guarded(ctx, l.ws, l.note); err != nil {
-		return l.walk.stop(err)
-	}
 	if cancelled {
-		return fmt.Errorf("%s: %w", f.op, context.Canceled)
+		return f.cancelled(ctx)
 	}
 	if err := f.record(ctx, a, value, failure); err != nil {
 		return l.walk.stop(fmt.Errorf("%s: %w", f.op, err))
@@ -114,6 +117,31 @@ func (f *fix) run(ctx context.Context, s *Step) error {
 		return a.record.Failure.Err()
 	}
 	return s.Deliver(value)
+}
+
+// cancelled ends a turn that is not recorded. What it left stays, and from here
+// on what is in the checkout may be a person's.
+func (f *fix) cancelled(ctx context.Context) error {
+	l := f.landing
+	err := guarded(ctx, l.ws, l.note)
+	if err == nil {
+		err = l.resolving(ctx)
+	}
+	if err != nil {
+		return l.walk.stop(fmt.Errorf("%s: %w", f.op, err))
+	}
+	return fmt.Errorf("%s: %w", f.op, context.Canceled)
+}
+
+// resolving notes that the resolver decides again, after an agent. Where that
+// has ended the merge, it does not: the branch may be where no note but this
+// one accounts for it.
+func (l *landing) resolving(ctx context.Context) error {
+	held, err := l.x.engine.set.Integrator.Rehold(ctx, l.ws, l.spec)
+	if err != nil || !held {
+		return err
+	}
+	return l.rewrite(ctx, ledger.Resolving)
 }
 
 // record records a turn, with the files that it left. From its note on it is
@@ -130,18 +158,22 @@ func (f *fix) record(ctx context.Context, a *attempt, value json.RawMessage, fai
 	if err := l.rewrite(ctx, ledger.Fixing); err != nil {
 		return err
 	}
+	if err := guarded(ctx, l.ws, l.note); err != nil {
+		return err
+	}
 	if err := l.x.recordFix(ctx, l.ws, l.spec, a.record, l.committer); err != nil {
 		return err
 	}
 	l.note.Record = nil
-	return l.rewrite(ctx, ledger.Resolving)
+	return l.resolving(ctx)
 }
 
 // recordFix records a turn that has ended in a checkout that holds a merge, or
-// that held it: an agent that has ended the merge has failed, and so has one
-// that left what no commit can hold. Either way it is paid for.
+// that held it: an agent that has ended the merge, and not by committing it, has
+// failed, and so has one that left what no commit can hold. Either way it is
+// paid for.
 func (x *execution) recordFix(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, r *ports.Record, committer string) error {
-	held, err := x.holds(ctx, ws, spec)
+	held, err := x.engine.set.Integrator.Rehold(ctx, ws, spec)
 	if err != nil {
 		return err
 	}
@@ -174,13 +206,7 @@ func (x *execution) recordFix(ctx context.Context, ws ports.Workspace, spec port
 	return err
 }
 
-// holds reports whether a checkout still holds a merge.
-func (x *execution) holds(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec) (bool, error) {
-	held, err := x.engine.set.Integrator.Held(ctx, ws, spec)
-	return held == ports.HoldPristine || held == ports.HoldEdited, err
-}
-
 // mergeEnded says that somebody has ended a merge that AGL held.
 func mergeEnded(op string) error {
-	return ports.Unexpected.Errorf(op, "the merge was ended in its checkout, by a commit or an abort; change the files there, and leave the rest to AGL")
+	return ports.Unexpected.Errorf(op, "the merge was ended in its checkout (git merge --abort, or a commit that is not of it); change the files there, and leave the rest to AGL")
 }

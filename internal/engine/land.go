@@ -41,7 +41,8 @@ type landing struct {
 	parent   *namespace
 	resolver Resolver
 	spec     ports.MergeSpec
-	since    int // the namespace's last landing, made or failed: what supports this one is later
+	last     int // the namespace's last landing, made or failed; 0 if there was none
+	since    int // the last that ended what supported it: what supports this one is later
 	note     ledger.Note
 	inFlight sync.WaitGroup // Steps and Asks of a conflict
 	taken    int            // how many of them so far
@@ -54,9 +55,8 @@ func (l *landing) land(ctx context.Context) (*ledger.Entry, error) {
 	into := x.book.Head(l.parent.name)
 	r.Landing = &ports.Landing{Into: l.parent.name, Before: into, After: into, Child: r.Before}
 	r.Started, r.Usage = x.engine.now(), ports.Usage{Complete: true}
-	last, landed := l.last()
-	l.since = last
-	if r.Before == landed {
+	l.last, l.since = x.lastLanding(l.space.name)
+	if r.Before == lastLanded(l.space.live[:l.space.pos], x.book.Opened(l.space.name).Head) {
 		return l.nothing(ctx)
 	}
 	l.spec = ports.MergeSpec{Head: into, Theirs: r.Before, Branch: l.space.branch, Into: l.parent.branch}
@@ -73,24 +73,45 @@ func (l *landing) land(ctx context.Context) (*ledger.Entry, error) {
 	return l.merge(ctx)
 }
 
-// last returns the namespace's last landing, live or not, and the head that
-// was last landed: its base if none was.
-func (l *landing) last() (seq int, landed string) {
-	book, ns := l.x.book, l.space.name
-	opened := book.Opened(ns)
-	landed = opened.Head
-	for _, e := range book.Entries() {
-		if e.Namespace == ns && e.Kind == ports.KindLanding && e.Seq > opened.Seq {
-			seq = e.Seq
-		}
-	}
-	for _, e := range l.space.live[:l.space.pos] {
+// lastLanded returns the head that the last of a namespace's records to have
+// landed it did land; base if none has.
+func lastLanded(records []*ledger.Entry, base string) string {
+	for _, e := range slices.Backward(records) {
 		if e.Kind == ports.KindLanding && e.Failure == nil {
-			landed = e.Landing.Child
+			return e.Landing.Child
 		}
 	}
-	return seq, landed
+	return base
 }
+
+// lastLanding returns the number of a namespace's last landing, live or not, and
+// of the last that ended what supported it: what supports the next one is later.
+func (x *execution) lastLanding(namespace string) (last, since int) {
+	opened := x.book.Opened(namespace)
+	if opened == nil {
+		return 0, 0
+	}
+	for _, e := range x.book.Entries() {
+		if e.Namespace == namespace && e.Kind == ports.KindLanding && e.Seq > opened.Seq {
+			last = e.Seq
+			if endsSupport(e) {
+				since = e.Seq
+			}
+		}
+	}
+	return last, since
+}
+
+// endsSupport reports whether what was found out, paid for and typed for a
+// landing is done with when that is recorded. It is not, where the landing
+// failed for a reason that is not its own: a gate that could not start, an
+// agent's limit, a budget that is spent. That is mended elsewhere, and the
+// landing then made with what there is.
+func endsSupport(e *ledger.Entry) bool {
+	return e.Failure == nil || !fromOutside(e.Failure.Kind)
+}
+
+func fromOutside(kind ports.Kind) bool { return kind == ports.Unavailable || kind == ports.Denied }
 
 // nothing records a landing of nothing.
 func (l *landing) nothing(ctx context.Context) (*ledger.Entry, error) {
@@ -109,6 +130,9 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		return l.fail(ctx, ports.Unexpected.Errorf(l.verb.op(), "its commits are in %s already, and no landing put them there", l.parent.branch))
 	case err != nil:
 		return l.stopped(ctx, err)
+	case m.Blocked: // there is no merge to decide about, and what is in the way is not of these commits: nothing is recorded of it
+		l.x.publish(l.space.name, ports.Met{Attempt: 1, Paths: m.Conflicts})
+		return l.fail(ctx, &ports.ConflictError{Child: l.space.name, Dir: l.ws.Dir(), Paths: m.Conflicts})
 	}
 	var were []ports.ConflictPath // that were in conflict, in any try
 	for n := 1; ; n++ {
@@ -119,9 +143,6 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		if c == nil {
 			return l.succeed(ctx, m)
 		}
-		if m.Blocked {
-			return l.fail(ctx, c.gaveUp())
-		}
 		if err := l.restoreHold(ctx, n); err != nil {
 			return l.stopped(ctx, err)
 		}
@@ -130,9 +151,9 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 			return l.stopped(ctx, err)
 		}
 		made, err := l.resolve(ctx, c)
-		switch {
-		case l.halting(err):
-			return l.stopped(ctx, err)
+		switch halt := l.walk.halted(); {
+		case halt != nil && ctx.Err() == nil: // whatever the resolver made of that
+			return l.left(ctx, halt)
 		case err != nil:
 			return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), err))
 		case !made.retry:
@@ -140,7 +161,7 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 		case ctx.Err() != nil:
 			return l.fail(ctx, ctx.Err())
 		}
-		switch held, err := x.holds(ctx, l.ws, l.spec); {
+		switch held, err := x.engine.set.Integrator.Rehold(ctx, l.ws, l.spec); {
 		case err != nil:
 			return l.stopped(ctx, err)
 		case !held:
@@ -218,11 +239,12 @@ func (l *landing) restoreHold(ctx context.Context, n int) error {
 // its record, so that the resolver is asked about the same.
 func (l *landing) met(ctx context.Context, n int, m ports.Merge) (*Conflict, error) {
 	c := &Conflict{Child: l.space.name, Dir: l.ws.Dir(), Attempt: n, Paths: m.Conflicts, landing: l}
-	what := "attempt"
-	if m.Blocked {
-		what = "blocked" // by what is in the checkout now: another process may have met no more than a conflict
+	of := []string{m.Tree}
+	if len(m.Conflicts) == 0 { // what it meets is the gate's verdict
+		gate := l.x.engine.set.Verifier.Gate()
+		of = append(of, gate.Command, gate.Timeout.String())
 	}
-	key, terms, err := l.supportKey(what, n, m.Tree)
+	key, terms, err := l.supportKey("attempt", n, of...)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +267,8 @@ func (l *landing) met(ctx context.Context, n int, m ports.Merge) (*Conflict, err
 		}
 		c.Verdict = &verdict
 		if err := l.settled(ctx, m.Tree); err != nil {
-			if held, heldErr := l.x.holds(ctx, l.ws, l.spec); heldErr == nil && !held {
+			held, heldErr := l.x.engine.set.Integrator.Held(ctx, l.ws, l.spec)
+			if heldErr == nil && (held == ports.HoldNone || held == ports.HoldOther) {
 				return nil, &gateError{ports.Unexpected.Errorf("", "the build gate failed (%s) and ended the merge in its checkout; a build leaves HEAD and the merge alone", verdict.Command)}
 			}
 			return nil, err
@@ -369,9 +392,10 @@ func (l *landing) used() ports.Usage {
 // salvaged, and the failure is recorded, unless it was cancelled.
 func (l *landing) fail(ctx context.Context, cause error) (*ledger.Entry, error) {
 	l.record.Usage = l.used()
-	if l.ws == nil { // nothing was begun
-		l.record.Ended, l.record.Failure = l.x.engine.now(), ports.FailureOf(cause)
-		return l.x.record(context.WithoutCancel(ctx), l.record)
+	if ctx.Err() == nil && l.note.Try > 0 && fromOutside(ports.KindOf(cause)) { // it will be made with this
+		if err := l.x.recordHold(ctx, l.ws, l.spec, l.space.name, &l.note, l.committer); err != nil {
+			return l.left(ctx, errors.Join(cause, err))
+		}
 	}
 	return l.attempt.fail(ctx, cause)
 }
@@ -381,9 +405,15 @@ func (l *landing) fail(ctx context.Context, cause error) (*ledger.Entry, error) 
 func (l *landing) stopped(ctx context.Context, cause error) (*ledger.Entry, error) {
 	var rejected *ports.RejectedError
 	var gate *gateError
-	if ctx.Err() != nil || errors.As(cause, &rejected) || errors.As(cause, &gate) {
+	var unmergeable *ports.UnmergeableError
+	if ctx.Err() != nil || errors.As(cause, &rejected) || errors.As(cause, &gate) || errors.As(cause, &unmergeable) {
 		return l.fail(ctx, fmt.Errorf("%s: %w", l.verb.op(), cause))
 	}
+	return l.left(ctx, cause)
+}
+
+// left leaves a landing as it is, with its hold: a resume settles it.
+func (l *landing) left(ctx context.Context, cause error) (*ledger.Entry, error) {
 	if err := l.reap(context.WithoutCancel(ctx)); err != nil {
 		return nil, errors.Join(cause, err)
 	}

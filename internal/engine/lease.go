@@ -112,8 +112,7 @@ func (l *lease) granted(w *walk, who string) {
 	}
 }
 
-// left tells that a namespace does not wait any more, and returns for whom it
-// did.
+// left tells that a namespace does not wait any more.
 func (l *lease) left(w *walk, who string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

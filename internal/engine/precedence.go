@@ -19,10 +19,11 @@ type precedence struct {
 	over      chan struct{} // closed when others need not wait any more
 }
 
-// courtesy is how long other landings wait for the one that goes first. All
-// that comes before it in its namespace is recorded, so it is there at once,
-// unless the workflow lands its children one after the other, in another order
-// this time: then there is nothing to wait for.
+// courtesy is how long other landings wait at most for the one that goes first.
+// All that comes before it in its namespace is recorded, so it is there at once,
+// unless its namespace runs something else first, which ends it, or the workflow
+// lands its children one after the other, in another order this time: then there
+// is nothing to wait for.
 const courtesy = 3 * time.Second
 
 func (p *precedence) end() { p.once.Do(func() { close(p.over) }) }
@@ -31,12 +32,14 @@ func (p *precedence) end() { p.once.Do(func() { close(p.over) }) }
 // a conflict, which it was.
 func (x *execution) precedences() map[string]*precedence {
 	found := map[string]*precedence{}
-	landed := map[string]int{} // a namespace's last landing, by number
+	landed := map[string]int{} // a namespace's last landing that ended what supported it, by number
 	var last []*ledger.Entry
 	for _, e := range x.book.Entries() {
 		switch e.Kind {
 		case ports.KindLanding:
-			landed[e.Namespace] = e.Seq
+			if endsSupport(e) {
+				landed[e.Namespace] = e.Seq
+			}
 		case ports.KindAttempt, ports.KindFix, ports.KindHold:
 			last = append(last, e)
 		}
@@ -48,6 +51,19 @@ func (x *execution) precedences() map[string]*precedence {
 		}
 	}
 	return found
+}
+
+// overtakes ends the precedence of a namespace's landing if it runs something
+// else before it: what was interrupted is about other commits then.
+func (w *walk) overtakes(s *namespace, v *verb) {
+	if v.kind == ports.KindLanding {
+		return
+	}
+	for _, p := range w.first {
+		if p.namespace == s.name {
+			p.end()
+		}
+	}
 }
 
 // giveWay waits, for a moment, for the landing that is to go first into the

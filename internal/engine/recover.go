@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"example.com/agl/internal/ledger"
 	"example.com/agl/ports"
@@ -22,16 +21,25 @@ func (x *execution) recover(ctx context.Context) error {
 	}
 	ended := x.book.End() != nil // nothing was recorded since: whatever ran was concluded then
 	namespaces := x.book.Namespaces()
-	fixing := map[string]bool{}            // namespaces in whose checkout an agent was interrupted that resolved a conflict
+	fixing := map[string]bool{} // namespaces in whose checkout an agent was interrupted that resolved a conflict
+	var landing []string
 	for _, namespace := range namespaces { // before anything is put back
-		into, err := x.recoverLanding(ctx, namespace)
+		note, err := x.recoverLanding(ctx, namespace)
 		if err != nil {
 			return err
 		}
-		fixing[into] = true
+		if note != nil {
+			landing = append(landing, namespace)
+			fixing[note.Landing.Into] = fixing[note.Landing.Into] || note.Phase == ledger.Fixing
+		}
 	}
 	for _, namespace := range namespaces {
 		if err := x.recoverNamespace(ctx, namespace, fixing[namespace], ended); err != nil {
+			return err
+		}
+	}
+	for _, namespace := range landing { // until all is put back, only its note accounts for what an agent committed
+		if err := x.book.DropNote(ctx, namespace); err != nil {
 			return err
 		}
 	}
@@ -42,46 +50,41 @@ func (x *execution) recover(ctx context.Context) error {
 // of: what a person may have made of its conflict is kept for when it is made
 // again. The merge itself is ended when the parent's checkout is put back.
 //
-// It returns in whose checkout an agent was at work on that, which may have
-// moved the branch; "" if none was.
-func (x *execution) recoverLanding(ctx context.Context, namespace string) (into string, err error) {
+// It returns the landing's note, which is to be dropped after that; nil if there
+// was none under way.
+func (x *execution) recoverLanding(ctx context.Context, namespace string) (*ledger.Note, error) {
 	if err := x.book.Whole(ctx, namespace); err != nil {
-		return "", err
+		return nil, err
 	}
 	note, err := x.book.ReadNote(ctx, namespace)
-	if err != nil || note == nil || note.Landing == nil {
-		return "", ignoreCorrupt(err) // recoverNamespace tells of it
+	if err = ignoreCorrupt(err); err != nil || note == nil || note.Landing == nil { // recoverNamespace tells of a torn one
+		return nil, err
 	}
-	into = note.Landing.Into
+	into := note.Landing.Into
 	there, err := x.trees.Exists(ctx, into)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	branch := x.branch(into)
 	at, err := x.engine.set.Workspaces.Branch(ctx, branch)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	was, head := track(x.book, into)
 	if at != "" && at != head && at != was && note.Phase != ledger.Fixing {
-		return "", strayBranch(branch, at, head) // with all that is there as it is
+		return nil, strayBranch(branch, at, head) // with all that is there as it is
 	}
-	if there && at != "" {
-		ws, err := x.workspace(ctx, into, branch, at)
-		if err != nil {
-			return "", err
-		}
-		if err := guarded(ctx, ws, *note); err != nil {
-			return "", err
-		}
-		if err := x.keepHold(ctx, namespace, ws, at, note); err != nil {
-			return "", err
-		}
+	if !there || at == "" {
+		return note, nil
 	}
-	if note.Phase != ledger.Fixing {
-		into = ""
+	ws, err := x.workspace(ctx, into, branch, at)
+	if err != nil {
+		return nil, err
 	}
-	return into, x.book.DropNote(ctx, namespace)
+	if err := guarded(ctx, ws, *note); err != nil {
+		return nil, err
+	}
+	return note, x.keepHold(ctx, namespace, ws, at, note)
 }
 
 // keepHold records what is in a checkout that holds the note's merge: what an
@@ -94,10 +97,6 @@ func (x *execution) keepHold(ctx context.Context, namespace string, ws ports.Wor
 		return nil
 	}
 	spec := ports.MergeSpec{Head: l.Before, Theirs: l.Child, Branch: x.branch(namespace), Into: x.branch(l.Into)}
-	held, err := x.engine.set.Integrator.Held(ctx, ws, spec)
-	if err != nil || held != ports.HoldEdited && !ended {
-		return err
-	}
 	who, err := x.committer(ctx)
 	if err != nil {
 		return err
@@ -106,40 +105,7 @@ func (x *execution) keepHold(ctx context.Context, namespace string, ws ports.Wor
 		x.note(namespace, "%s had ended when the run was interrupted: it is recorded now", note.Record.Name)
 		return x.recordFix(ctx, ws, spec, note.Record, who)
 	}
-	if note.Tree != "" {
-		done, err := x.engine.set.Integrator.Settle(ctx, ws, note.Tree, "left by the gate in "+note.Name)
-		x.tellPutBack(l.Into, done)
-		if err != nil {
-			return err
-		}
-	}
-	now := x.engine.now()
-	snapshot, err := x.engine.set.Integrator.Snapshot(ctx, ws, ports.CommitSpec{
-		Head: l.Before, Message: "what was made of the conflict of " + namespace, Identity: who, Date: now,
-	})
-	var rejected *ports.RejectedError
-	switch {
-	case errors.As(err, &rejected): // it would be so at every resume; it is salvaged when the checkout is put back
-		x.note(namespace, "%s was interrupted in the middle of a conflict: what was made of it is salvaged, it cannot be written back: %v", note.Name, rejected)
-		return nil
-	case err != nil:
-		return err
-	}
-	key, terms, err := landingKey(spec, "hold", note.Try)
-	if err != nil {
-		return err
-	}
-	if err := x.trees.Keep(ctx, "hold-"+snapshot, snapshot); err != nil {
-		return err
-	}
-	_, err = x.book.Append(ctx, &ports.Record{
-		Kind: ports.KindHold, Namespace: namespace, Name: namespace, Key: key, Terms: terms, Value: null, Head: snapshot,
-		Landing: l, Called: x.book.Last(), Started: now, Ended: now,
-	})
-	if err == nil {
-		x.note(namespace, "%s was interrupted in the middle of a conflict: what was made of it is kept for when it goes on", note.Name)
-	}
-	return err
+	return x.recordHold(ctx, ws, spec, namespace, note, who)
 }
 
 func ignoreCorrupt(err error) error {
@@ -166,6 +132,10 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string, inte
 	case err != nil:
 		return err
 	}
+	landing := note != nil && note.Landing != nil
+	if landing { // it is about another checkout, and recoverLanding has seen to it
+		note = nil
+	}
 	there, err := x.trees.Exists(ctx, namespace)
 	if err != nil {
 		return err
@@ -183,13 +153,13 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string, inte
 		return nil
 	}
 	if !there {
-		if note != nil && at != head { // by then nothing else leads to it
+		if (note != nil || interrupted) && at != head { // by then nothing else leads to it
 			if err := x.trees.Keep(ctx, "stray-"+at, at); err != nil {
 				return err
 			}
-			x.note(namespace, "%s moved branch %s to %.12s: that commit is kept until the run is cleared", note.Name, branch, at)
+			x.note(namespace, "what was interrupted there had moved branch %s to %.12s: that commit is kept until the run is cleared", branch, at)
 		}
-		if err := x.trees.Move(ctx, branch, at, head); err != nil {
+		if err := x.trees.Move(ctx, branch, at, head); err != nil || landing {
 			return err
 		}
 		return x.concludeGone(ctx, namespace, note)
@@ -203,13 +173,7 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string, inte
 			return err
 		}
 	}
-	switch {
-	case at == head || note != nil || interrupted:
-	case x.landed(namespace, at, head): // its checkout has what is landed, and putting it back ends the merge
-		if err := x.trees.Move(ctx, branch, at, head); err != nil {
-			return err
-		}
-	default:
+	if at != head && note == nil && !interrupted {
 		if err := x.moveCheckout(ctx, namespace, ports.Move{Namespace: namespace, Branch: branch, Old: at, New: head}); err != nil {
 			return err
 		}
@@ -222,17 +186,10 @@ func (x *execution) recoverNamespace(ctx context.Context, namespace string, inte
 		x.note(namespace, "%s had ended when the run was interrupted: it is recorded now", note.Name)
 		head = e.Head
 	}
-	if err := x.putBack(ctx, namespace, ws, head, "found on resume"); err != nil {
+	if err := x.putBack(ctx, namespace, ws, head, "found on resume"); err != nil || landing {
 		return err
 	}
 	return x.book.DropNote(ctx, namespace)
-}
-
-// landed reports whether a landing is what moves a namespace's branch.
-func (x *execution) landed(namespace, from, to string) bool {
-	return slices.ContainsFunc(x.book.LiveEntries(), func(e *ledger.Entry) bool {
-		return e.Kind == ports.KindLanding && e.Landing.Into == namespace && e.Landing.Before == from && e.Landing.After == to
-	})
 }
 
 // concludeGone concludes a verb whose checkout is gone, if what it left there

@@ -76,7 +76,7 @@ func (x *execution) supersedeLocked(ctx context.Context, why string, from []*led
 		if gone.again[e.Seq] {
 			s.Again = append(s.Again, e.Seq)
 		}
-		moved, head := movedBy(e)
+		moved, _, head := e.Moves()
 		if moved == "" {
 			continue
 		}
@@ -100,20 +100,6 @@ func (x *execution) supersedeLocked(ctx context.Context, why string, from []*led
 	x.recount()
 	x.note("", "records given up (%[2]s): %[1]d; their commits are kept under refs/agl/keep/%[3]s/ until the run is cleared", len(s.Records), why, x.label)
 	return x.move(ctx, s.Moves)
-}
-
-// movedBy returns the namespace whose branch a record moved, and where to; ""
-// if it moved none.
-func movedBy(e *ledger.Entry) (namespace, head string) {
-	switch {
-	case !e.Kind.Ordered():
-		return "", ""
-	case e.Moved():
-		return e.Namespace, e.Head
-	case e.Landing.Moved():
-		return e.Landing.Into, e.Landing.After
-	}
-	return "", ""
 }
 
 // move moves branches, and the checkouts that are on them.

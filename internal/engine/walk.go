@@ -171,9 +171,10 @@ func (w *walk) saw(e *ledger.Entry) {
 // may depend on: what is recorded and was not asked for yet in this walk, it does
 // not know of, but its branch may stand on it.
 func (w *walk) called(namespace string) int {
+	by := w.x.book.HeadBy(namespace) // which waits where another writes
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return max(w.seen, w.x.book.HeadBy(namespace))
+	return max(w.seen, by)
 }
 
 func (w *walk) halted() error {
@@ -303,11 +304,12 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 		return w.diverge(w.planOf(s, miss), next)
 	}
 	if ctx.Err() != nil {
-		return ended(ctx, v)
+		return ended(ctx, v.op())
 	}
 	if err := x.check(ctx); err != nil {
 		return w.stop(err)
 	}
+	w.overtakes(s, v)
 	spaces, entered := []*namespace{s}, func() {}
 	switch v.kind {
 	case ports.KindLanding:
@@ -320,13 +322,13 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 	entered()
 	switch {
 	case err != nil && ctx.Err() != nil && w.halted() == nil:
-		return ended(ctx, v)
+		return ended(ctx, v.op())
 	case err != nil:
 		return err
 	}
 	defer release()
 	if ctx = under; ctx.Err() != nil {
-		return ended(ctx, v)
+		return ended(ctx, v.op())
 	}
 	x.publish(s.name, ports.Missed{Miss: *miss})
 	ctx = ports.WithVerb(ctx, ports.Verb{Namespace: s.name, Kind: v.kind, Name: v.name, Ordinal: v.ordinal})
@@ -356,9 +358,9 @@ func (w *walk) runMissed(ctx context.Context, s *namespace, next *ledger.Entry, 
 
 // ended is the error of a verb that did not begin because its context had
 // ended. It is not recorded.
-func ended(ctx context.Context, v *verb) error {
+func ended(ctx context.Context, op string) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return ports.Unexpected.Errorf(v.op(), "%w: %w", errNotBegun, ctx.Err())
+		return ports.Unexpected.Errorf(op, "%w: %w", errNotBegun, ctx.Err())
 	}
 	return ctx.Err()
 }

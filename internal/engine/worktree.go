@@ -46,6 +46,7 @@ func (r *Run) Worktree(ctx context.Context, name string) (*Run, error) {
 	default:
 		w.x.tellUngated()
 		if err := w.open(ctx, s); err != nil {
+			w.disclaim(s) // its name is free still
 			return nil, fmt.Errorf("%s: %w", op, err)
 		}
 	}
@@ -65,6 +66,8 @@ func (x *execution) tellUngated() {
 
 // claim enters the namespace of a worktree, once in a walk.
 func (w *walk) claim(name string, parent *namespace) (*namespace, error) {
+	// The book is asked first: another may hold it while it writes.
+	s, namespaces := w.enter(name, parent), w.x.book.Namespaces()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for other := range w.spaces {
@@ -77,14 +80,20 @@ func (w *walk) claim(name string, parent *namespace) (*namespace, error) {
 				"there is a worktree %s already; keep the *Run, or give each a name of its own in the whole run, whatever it is opened from%s (the case of letters makes no difference)", other, hint)
 		}
 	}
-	for _, other := range w.x.book.Namespaces() {
+	for _, other := range namespaces {
 		if other != name && ports.FoldName(other) == ports.FoldName(name) {
 			return nil, ports.Conflicted.Errorf("worktree "+name, "the run has a worktree %s, which differs by case alone", other)
 		}
 	}
-	s := w.enter(name, parent)
 	w.spaces[name] = s
 	return s, nil
+}
+
+// disclaim gives up a claim.
+func (w *walk) disclaim(s *namespace) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.spaces, s.name)
 }
 
 // unopened explains a worktree that is not recorded.
@@ -107,7 +116,7 @@ func (w *walk) open(ctx context.Context, s *namespace) error {
 	case err != nil:
 		return err
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return ended(ctx, "")
 	}
 	if err := x.check(ctx); err != nil {
 		return w.stop(err)
@@ -190,10 +199,10 @@ func track(b *ledger.Book, namespace string) (at, head string) {
 				head = e.Head
 			}
 			move(head, e.Head)
-		case e.Kind.Ordered() && e.Namespace == namespace && e.Moved():
-			move(e.Before, e.Head)
-		case e.Kind.Ordered() && e.Landing.Moved() && e.Landing.Into == namespace:
-			move(e.Landing.Before, e.Landing.After)
+		default:
+			if moved, from, to := e.Moves(); moved == namespace {
+				move(from, to)
+			}
 		}
 	}
 	return at, head

@@ -19,6 +19,10 @@ func (g integrator) Held(ctx context.Context, ws ports.Workspace, spec ports.Mer
 	return ask(ctx, g.i, "held", func() (ports.Hold, error) { return g.in.Held(ctx, Unwrap(ws), spec) })
 }
 
+func (g integrator) Rehold(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec) (bool, error) {
+	return take(ctx, g.i, "rehold", func() (bool, error) { return g.in.Rehold(ctx, Unwrap(ws), spec) })
+}
+
 func (g integrator) Resolve(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, were []ports.ConflictPath) (ports.Merge, error) {
 	return take(ctx, g.i, "take the resolution", func() (ports.Merge, error) { return g.in.Resolve(ctx, Unwrap(ws), spec, were) })
 }

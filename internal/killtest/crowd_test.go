@@ -33,8 +33,8 @@ var (
 
 // landings is a workflow that builds each chunk in a worktree and lands it. One
 // whose chunks do so at once has a closing step then; of the other a landing is
-// the last.
-func landings(name string, chunks []string, atOnce bool) *agl.Workflow[agl.None] {
+// the last. The word is in the prompt of c4 alone.
+func landings(name, word string, chunks []string, atOnce bool) *agl.Workflow[agl.None] {
 	builder := agl.Editor[report]{Name: "builder", Model: "script/b", Prompt: "Build it.", Report: "Say what you built."}
 	mender := agl.Editor[agl.None]{Name: "mender", Model: "script/m", Prompt: "Mend it."}
 	closer := agl.Editor[agl.None]{Name: "closer", Model: "script/c", Prompt: "Close it."}
@@ -66,6 +66,10 @@ func landings(name string, chunks []string, atOnce bool) *agl.Workflow[agl.None]
 			return err
 		}
 		err = each(func(i int) error {
+			builder := builder
+			if chunks[i] == "c4" {
+				builder.Prompt = "Build it " + word + "."
+			}
 			err := children[i].Step(ctx, builder.Commit("build "+chunks[i]).Into(&built[i]), agl.In("chunk", chunks[i]))
 			if err != nil {
 				return err
@@ -122,7 +126,7 @@ func TestACrowdKilledAtAnyInstantLandsEachChildOnce(t *testing.T) {
 			for kills := 0; ; kills++ {
 				p := s.start(point{}, disorder(random), "agl", s.next(crowdPlay)...)
 				if kills < 4 {
-					p.killedAt(random, w)
+					p.killedAt(random, w, w.records-len(s.documents("records")))
 				}
 				r = p.wait()
 				ledger.note(r.killed)
@@ -140,11 +144,10 @@ func TestACrowdKilledAtAnyInstantLandsEachChildOnce(t *testing.T) {
 }
 
 // killedAt kills a process at an instant that is random in what is left of the
-// run, however slow the machine is at the moment: some records from now, and a
-// moment later.
-func (p *process) killedAt(random *rand.Rand, w *whole) {
-	have := len(p.s.documents("records"))
-	after := have + random.IntN(max(1, w.records-have))
+// run, however slow the machine is at the moment: some records from now, of so
+// many that are left, and a moment later.
+func (p *process) killedAt(random *rand.Rand, w *whole, left int) {
+	after := len(p.s.documents("records")) + random.IntN(max(1, left))
 	moment := time.Duration(random.Int64N(int64(w.took) / int64(w.records)))
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -159,6 +162,58 @@ func (p *process) killedAt(random *rand.Rand, w *whole) {
 	case <-time.After(moment):
 		_ = p.cmd.Process.Kill()
 	case <-p.done:
+	}
+}
+
+// TestOneOfACrowdBoughtAgainAndKilledAtAnyInstantStartsNoOther changes the
+// prompt of one child of a run that is done, and kills the resume that buys it
+// again, and those after it, whenever it pleases. What was landed after that
+// child is landed again; no other child is built again.
+func TestOneOfACrowdBoughtAgainAndKilledAtAnyInstantStartsNoOther(t *testing.T) {
+	t.Parallel()
+	w := crowdPlay.uninterrupted(t)
+	for range *killRandom {
+		seed := rand.Uint64()
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			takeTurn(t)
+			random := rand.New(rand.NewPCG(seed, 0))
+			s := crowdPlay.sandbox(t)
+			operators := s.operators()
+			ledger := &purchases{s: s}
+			r := s.start(point{}, disorder(random), "agl", crowdPlay.run(s)...).wait()
+			require.Zero(t, r.code, "%s", r)
+			ledger.note(false)
+			done := len(s.documents("records"))
+			s.env = append(s.env, changedWord...)
+			for kills := 0; ; kills++ {
+				args := []string{"resume", label, "--script", s.script}
+				if !s.has("superseded") {
+					args = append(args, "--rebuy")
+				}
+				p := s.start(point{}, disorder(random), "agl", args...)
+				if kills < 4 { // it gives up, builds, lands six, mends, and closes
+					p.killedAt(random, w, done+12-len(s.documents("records")))
+				}
+				r = p.wait()
+				ledger.note(r.killed)
+				if !r.killed {
+					t.Logf("killed %d times", kills)
+					break
+				}
+			}
+			require.Zero(t, r.code, "%s", r)
+			for _, chunk := range crowdPlay.chunks {
+				want := 1
+				if chunk == "c4" {
+					want = 2
+				}
+				assert.Equal(t, want, ledger.bought["builder@"+chunk], "builds of %s", chunk)
+			}
+			assert.Equal(t, 2, ledger.bought["closer@_base"])
+			s.sameAs(w)
+			s.leavesNothing(operators)
+			s.missesNothing(random)
+		})
 	}
 }
 

@@ -54,9 +54,9 @@ func jobOf(workflow string) agl.Job {
 	case "fix":
 		return fix.Workflow.With(fix.Params{Request: request})
 	case "crowd":
-		return landings(workflow, crowdPlay.chunks, true).With(agl.None{})
+		return landings(workflow, "carefully", crowdPlay.chunks, true).With(agl.None{})
 	case "pair":
-		return landings(workflow, pairPlay.chunks, false).With(agl.None{})
+		return landings(workflow, "carefully", pairPlay.chunks, false).With(agl.None{})
 	}
 	return relay("carefully").With(agl.None{})
 }

@@ -23,7 +23,8 @@ import (
 func command() cli.Program {
 	word := cmp.Or(os.Getenv(envWord), "carefully")
 	workflows := []agl.Definition{
-		fix.Workflow, relay(word), lone(), detour(), landings("crowd", crowdPlay.chunks, true), landings("pair", pairPlay.chunks, false),
+		fix.Workflow, relay(word), lone(), detour(),
+		landings("crowd", word, crowdPlay.chunks, true), landings("pair", word, pairPlay.chunks, false),
 	}
 	return cli.Program{Name: "agl", Version: "killtest", Workflows: workflows, Agents: map[string]ports.Agent{"own": ownAgent{}}}
 }

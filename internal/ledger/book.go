@@ -38,6 +38,21 @@ type Entry struct {
 // place of the record that it took over.
 func (e *Entry) Place() int { return e.place }
 
+// Moves returns the namespace whose branch an ordered record moved, from where
+// and to where: its own, or the one that it was landed in. The namespace is "" if
+// it moved none.
+func (e *Entry) Moves() (namespace, from, to string) {
+	switch {
+	case !e.Kind.Ordered():
+		return "", "", ""
+	case e.Moved():
+		return e.Namespace, e.Before, e.Head
+	case e.Landing.Moved():
+		return e.Landing.Into, e.Landing.Before, e.Landing.After
+	}
+	return "", "", ""
+}
+
 func newBook(store ports.Store, run Run) *Book {
 	return &Book{
 		Run: run, store: store, texts: map[string]int{}, superseded: map[int]bool{}, again: map[int]bool{},
@@ -146,14 +161,11 @@ type position struct {
 
 // moveHeads applies a live record to the heads.
 func (b *Book) moveHeads(e *Entry) {
-	switch {
-	case e.Kind == ports.KindOpened:
+	if e.Kind == ports.KindOpened {
 		b.heads[e.Namespace] = position{e.Head, e.Seq}
-	case !e.Kind.Ordered():
-	case e.Moved():
-		b.heads[e.Namespace] = position{e.Head, e.Seq}
-	case e.Landing.Moved():
-		b.heads[e.Landing.Into] = position{e.Landing.After, e.Seq}
+	}
+	if moved, _, to := e.Moves(); moved != "" {
+		b.heads[moved] = position{to, e.Seq}
 	}
 }
 

@@ -150,6 +150,16 @@ func (i integrator) Held(ctx context.Context, ws ports.Workspace, spec ports.Mer
 	}
 }
 
+// Rehold says whether a checkout holds a merge. Nobody can commit one there.
+func (i integrator) Rehold(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec) (bool, error) {
+	w, err := i.enter(ctx, ws)
+	if err != nil {
+		return false, err
+	}
+	defer i.repo.mu.Unlock()
+	return w.holds(spec), nil
+}
+
 // holds reports whether a checkout holds this very merge; the caller holds mu.
 func (w *Workspace) holds(spec ports.MergeSpec) bool {
 	return w.hold != nil && w.hold.theirs == spec.Theirs && w.hold.head == spec.Head && w.repo.branches[w.branch] == spec.Head

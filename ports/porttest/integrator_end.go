@@ -114,6 +114,7 @@ var endRules = []rule[*landsite]{{
 		m := l.merged(c)
 		kept := l.snapshot(c)
 		l.write(c, l.ws, "a.txt", "edited\n")
+		refused("Rehold", func() error { _, err := in.Rehold(ctx, l.ws, l.spec); return err })
 		refused("Resolve", func() error { _, err := in.Resolve(ctx, l.ws, l.spec, nil); return err })
 		refused("Settle", func() error { _, err := in.Settle(ctx, l.ws, m.Tree, "settled"); return err })
 		refused("Snapshot", func() error { _, err := in.Snapshot(ctx, l.ws, spec(l.spec.Head, "kept")); return err })

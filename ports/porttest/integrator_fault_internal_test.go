@@ -17,6 +17,7 @@ type brokenIntegrator struct {
 	resolve  func(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, were []ports.ConflictPath) (ports.Merge, error)
 	settle   func(ctx context.Context, ws ports.Workspace, tree, reason string) (ports.PutBack, error)
 	snapshot func(ctx context.Context, ws ports.Workspace, spec ports.CommitSpec) (string, error)
+	rehold   func(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec) (bool, error)
 	restore  func(ctx context.Context, ws ports.Workspace, snapshot, reason string) (ports.PutBack, error)
 	commit   func(ctx context.Context, spec ports.MergeSpec, tree string, commit ports.CommitSpec) (ports.Commit, error)
 	conclude func(ctx context.Context, ws ports.Workspace, commit, reason string) (ports.PutBack, error)
@@ -34,6 +35,13 @@ func (b *brokenIntegrator) Held(ctx context.Context, ws ports.Workspace, spec po
 		return b.held(ctx, memory(ws), spec)
 	}
 	return b.Integrator.Held(ctx, memory(ws), spec)
+}
+
+func (b *brokenIntegrator) Rehold(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec) (bool, error) {
+	if b.rehold != nil {
+		return b.rehold(ctx, memory(ws), spec)
+	}
+	return b.Integrator.Rehold(ctx, memory(ws), spec)
 }
 
 func (b *brokenIntegrator) Resolve(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec, were []ports.ConflictPath) (ports.Merge, error) {

@@ -82,6 +82,78 @@ var heldRules = []rule[*landsite]{{
 		unchanged("asking")
 		same(c, paths(l.resolve(c, nil).Conflicts), paths(clashes), "the conflicts that are unmerged")
 	},
+}, {
+	"a merge is held until it is ended",
+	"Rehold reports whether a checkout holds spec's merge; any other is left as it is.",
+	func(c *check, s *landsite) {
+		l := s.clash(c)
+		asked := func(want bool, when string) {
+			c.Helper()
+			unchanged := l.unchanged(c)
+			got, err := l.Integrator.Rehold(c.Context(), l.ws, l.spec)
+			c.must(err, "holding it again")
+			if got != want {
+				c.Errorf("%s: Rehold says %v, want %v", when, got, want)
+			}
+			unchanged("holding it again")
+		}
+		asked(false, "before the merge")
+		l.merge(c)
+		asked(true, "merged")
+		l.write(c, l.ws, "a.txt", "edited\n", "added.txt", "x")
+		asked(true, "edited")
+		other := *l
+		other.spec.Theirs = s.base
+		if held, err := l.Integrator.Rehold(c.Context(), l.ws, other.spec); err != nil || held {
+			c.Errorf("asked about another merge: Rehold says %v, %v; want false", held, err)
+		}
+		l.putBack(c, l.ws, l.spec.Head)
+		asked(false, "put back")
+	},
+}, {
+	"a merge that was committed is held again",
+	"Rehold: the commit is salvaged, the branch is at spec.Head, and the files are those that are merged.",
+	func(c *check, s *landsite) {
+		c.needs(s.Commit != nil, "Repository.Commit")
+		l := s.clash(c)
+		l.merge(c)
+		l.typed(c)
+		made, err := s.Commit(l.ws, "by hand", false)
+		c.must(err, "committing")
+		held, err := l.Integrator.Rehold(c.Context(), l.ws, l.spec)
+		c.must(err, "holding it again")
+		if !held {
+			c.Fatalf("the checkout does not hold the merge that was committed there")
+		}
+		l.held(c, ports.HoldEdited, "held again")
+		at, err := l.Workspaces.Branch(c.Context(), l.spec.Into)
+		c.must(err, "reading the branch")
+		same(c, at, l.spec.Head, "the branch")
+		l.holds(c, l.ws, resolvedFiles)
+		if s.Reachable != nil && !s.Reachable(made) {
+			c.Errorf("no ref leads to commit %s; want its salvage", made)
+		}
+		l.land(c, l.taken(c))
+		l.holds(c, l.ws, resolvedFiles)
+	},
+}, {
+	"a commit instead of the merge is none",
+	"Rehold: a commit that is not of spec's merge is left as it is.",
+	func(c *check, s *landsite) {
+		c.needs(s.Commit != nil, "Repository.Commit")
+		l := s.clash(c)
+		l.merge(c)
+		l.putBack(c, l.ws, l.spec.Head)
+		l.write(c, l.ws, "a.txt", "mine\n")
+		_, err := s.Commit(l.ws, "by hand", false)
+		c.must(err, "committing")
+		unchanged := l.unchanged(c)
+		held, err := l.Integrator.Rehold(c.Context(), l.ws, l.spec)
+		if err != nil || held {
+			c.Errorf("Rehold says %v, %v; want false", held, err)
+		}
+		unchanged("asking")
+	},
 }}
 
 // again returns the landing of clash, once more where it was given up.

@@ -215,6 +215,15 @@ func TestBrokenHoldsAreFound(t *testing.T) {
 				return held, err
 			}
 		})},
+		{fault: "every merge is held", rule: "a merge is held until it is ended", fresh: breakLanding(func(b *brokenIntegrator) {
+			b.rehold = func(context.Context, ports.Workspace, ports.MergeSpec) (bool, error) { return true, nil }
+		})},
+		{fault: "an edited merge is none", rule: "a merge is held until it is ended", fresh: breakLanding(func(b *brokenIntegrator) {
+			b.rehold = func(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec) (bool, error) {
+				held, err := b.Integrator.Held(ctx, ws, spec)
+				return held == ports.HoldPristine, err
+			}
+		})},
 		{fault: "every merge is its own", rule: "another merge is another", fresh: breakLanding(func(b *brokenIntegrator) {
 			b.held = func(ctx context.Context, ws ports.Workspace, spec ports.MergeSpec) (ports.Hold, error) {
 				held, err := b.Integrator.Held(ctx, ws, spec)
