@@ -21,7 +21,7 @@ type Call struct {
 const (
 	Lock       = "lock"
 	Gate       = "gate"
-	Ask        = "ask" // a person, at the terminal
+	Ask        = "ask"                // a person, at the terminal
 	NoteBegin  = "note the beginning" // of a verb
 	NoteEnd    = "note the end"       // of what a verb ran: it is bought
 	WriteEntry = "write a record"
