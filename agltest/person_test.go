@@ -13,7 +13,9 @@ import (
 
 	"example.com/agl"
 	"example.com/agl/agltest"
+	"example.com/agl/internal/mem"
 	"example.com/agl/ports"
+	"example.com/agl/ports/porttest"
 )
 
 var asker = agl.Editor[agl.None]{Name: "asker", Model: "claude/opus", Prompt: "Ask.", Tools: []agl.Tool{agl.AskTool()}}
@@ -432,4 +434,20 @@ func TestAViewIsCalledWhileTheRunGoesOnAndMayPanic(t *testing.T) {
 	})
 	require.Contains(t, failures, "the workflow shows nothing of its own: it did not call Run.Show, or its view has panicked")
 	require.Contains(t, logs, "oops")
+}
+
+func TestThePersonOfAHarnessKeepsTheContractOfTerminal(t *testing.T) {
+	t.Parallel()
+	porttest.Terminal(t, porttest.TerminalOptions{New: func(t testing.TB) (ports.Terminal, *porttest.Person) {
+		h, d := agltest.New(t), &mem.Desk{}
+		h.Seat(d.Ask)
+		return h.Terminal(), &porttest.Person{Screen: d.Screen, Choose: d.Choose, Write: d.Write, Type: d.Type, Waiting: d.Waiting, Leave: d.Leave}
+	}})
+}
+
+func TestAHarnessWithoutAPersonKeepsTheContractOfTerminal(t *testing.T) {
+	t.Parallel()
+	porttest.Terminal(t, porttest.TerminalOptions{New: func(t testing.TB) (ports.Terminal, *porttest.Person) {
+		return agltest.Options{Unattended: true}.New(t).Terminal(), nil
+	}})
 }
