@@ -451,3 +451,57 @@ func TestAHarnessWithoutAPersonKeepsTheContractOfTerminal(t *testing.T) {
 		return agltest.Options{Unattended: true}.New(t).Terminal(), nil
 	}})
 }
+
+func TestAReplayAsksNobody(t *testing.T) {
+	t.Parallel()
+	calls, asked := 0, 0
+	wf := asks(func(ctx context.Context, run *agl.Run) error {
+		if calls++; calls < 4 { // it is run, planned, and on a resume called dry
+			return nil
+		}
+		var text string
+		return run.Ask(ctx, agl.Text("Why?").Into(&text))
+	})
+	failures, _ := failing(t, func(t testing.TB) {
+		h := agltest.New(t)
+		h.Person(func(ports.Question) string { asked++; return "so" })
+		require.NoError(t, h.Start(wf.With(agl.None{})))
+		h.Replay(wf)
+	})
+	require.Contains(t, failures, "it asked for what is not recorded: _base: answer Why? (#1) is new")
+	require.Zero(t, asked)
+}
+
+func TestAnAnswerThatACancellationInterruptedIsGivenAgain(t *testing.T) {
+	t.Parallel()
+	h := agltest.New(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	wf := asks(func(ctx context.Context, run *agl.Run) error {
+		child, err := run.Worktree(ctx, "part")
+		if err != nil {
+			return err
+		}
+		if err := child.Step(ctx, editor.Commit("x")); err != nil {
+			return err
+		}
+		return child.Integrate(ctx, func(ctx context.Context, c *agl.Conflict) (agl.Resolution, error) {
+			var why string
+			if err := c.Ask(ctx, agl.Text(c.Summary()).Into(&why)); err != nil {
+				return c.Abort(), err
+			}
+			if cancel != nil {
+				cancel()
+				return c.Abort(), ctx.Err()
+			}
+			require.Equal(t, "it is so", why)
+			return c.Abort(), nil
+		})
+	})
+	agltest.Reply(h, editor, patch{})
+	h.Conflicts("part", "editor.1.txt")
+	h.Answer("part", "it is so")
+	h.Context = ctx
+	require.ErrorIs(t, h.Start(wf.With(agl.None{})), context.Canceled)
+	h.Context, cancel = nil, nil
+	require.ErrorIs(t, h.Resume(wf), agl.Conflicted)
+}
