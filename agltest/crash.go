@@ -18,7 +18,7 @@ import (
 // CrashEverywhere proves that the workflow survives the death of its process.
 // It runs the job once, to find every point at which something is about to
 // change: each write of the store, effect in the repository, start and end of
-// an agent, file that an agent writes, lock, gate. Then, for each point, a
+// an agent, file that an agent writes, question and answer, lock, gate. Then, for each point, a
 // harness of its own runs the job, dies there (from then on every port refuses
 // and changes nothing), and a fresh engine resumes. Two more passes also lose
 // what was not synced, as a power cut does, with and without the notes of the
@@ -26,8 +26,9 @@ import (
 //
 // Each time, the run must end as it did undisturbed: with the same error, the
 // same tree and commits, the same records in each namespace, none of them
-// unreachable; and an agent may have been started twice only if the process
-// died in its step. Points are subtests, named by namespace, verb, ordinal and
+// unreachable; an agent may have been started twice only if the process died in
+// its step, and a person asked twice only before the answer was recorded, or
+// about a conflict. Points are subtests, named by namespace, verb, ordinal and
 // what was about to be done; they run in parallel. What the workflow starts in
 // goroutines takes turns in the same order each time, in memory; they must end
 // when the workflow returns.
