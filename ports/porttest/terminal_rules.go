@@ -140,6 +140,9 @@ func terminalRules() []rule[seat] {
 				s.shows(c, "the first?")
 				second := s.put(waiting, c, ports.Question{Text: "the second?", Priority: 5})
 				third := s.put(c.Context(), c, ports.Question{Text: "the third?"})
+				if s.person.Waiting != nil {
+					s.waits(c, 3)
+				}
 				forget(cause)
 				second.fails(c, cause, "taking back a question that is not on the screen")
 				first.open(c, "when another was taken back")
