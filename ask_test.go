@@ -449,7 +449,6 @@ func TestAPersonIsAskedOnceHoweverARunIsInterrupted(t *testing.T) {
 		w.set.Terminal = s.terminal()
 		plain := w.set
 		w.set = f.wrap(plain)
-		w.set.Terminal = plain.Terminal
 		err := w.start(job(wf))
 		w.set = plain
 		require.Equal(t, f.failed, err != nil, "%v", err)

@@ -47,6 +47,16 @@ func (t stuckTrees) Move(ctx context.Context, branch, old, new string) error {
 	return t.Worktrees.Move(ctx, branch, old, new)
 }
 
+// A terminal that does not believe the first answer.
+type nagging struct{ ports.Terminal }
+
+func (t nagging) Ask(ctx context.Context, q ports.Question) (string, error) {
+	if _, err := t.Terminal.Ask(ctx, q); err != nil {
+		return "", err
+	}
+	return t.Terminal.Ask(ctx, q)
+}
+
 // Each proof of CrashEverywhere fails on an engine, a store or a workflow that
 // deserves it.
 func TestCrashEverywhereFindsWhatIsBroken(t *testing.T) {
@@ -77,6 +87,13 @@ func TestCrashEverywhereFindsWhatIsBroken(t *testing.T) {
 			set.Workspaces = stuck{set.Workspaces}
 			return set
 		}, commits, `the branch is at`},
+		{"a person is asked twice", func(set ports.Set) ports.Set {
+			set.Terminal = nagging{set.Terminal}
+			return set
+		}, func(ctx context.Context, run *agl.Run) error {
+			var text string
+			return run.Ask(ctx, agl.Text("Why?").Into(&text))
+		}, `_base answer Why? #1 asked a person again what had been answered`},
 		{"the end tells whether a call was recorded", nil, func(ctx context.Context, run *agl.Run) error {
 			ran := false
 			err := run.Do(ctx, agl.Func("do", func(context.Context, agl.World) (int, error) { ran = true; return 0, nil }))

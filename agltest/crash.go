@@ -18,7 +18,7 @@ import (
 // CrashEverywhere proves that the workflow survives the death of its process.
 // It runs the job once, to find every point at which something is about to
 // change: each write of the store, effect in the repository, start and end of
-// an agent, file that an agent writes, lock, gate. Then, for each point, a
+// an agent, file that an agent writes, question and answer, lock, gate. Then, for each point, a
 // harness of its own runs the job, dies there (from then on every port refuses
 // and changes nothing), and a fresh engine resumes. Two more passes also lose
 // what was not synced, as a power cut does, with and without the notes of the
@@ -26,8 +26,9 @@ import (
 //
 // Each time, the run must end as it did undisturbed: with the same error, the
 // same tree and commits, the same records in each namespace, none of them
-// unreachable; and an agent may have been started twice only if the process
-// died in its step. Points are subtests, named by namespace, verb, ordinal and
+// unreachable; an agent may have been started twice only if the process died in
+// its step, and a person asked twice only before the answer was recorded, or
+// about a conflict. Points are subtests, named by namespace, verb, ordinal and
 // what was about to be done; they run in parallel. What the workflow starts in
 // goroutines takes turns in the same order each time, in memory; they must end
 // when the workflow returns.
@@ -266,6 +267,9 @@ func (p *proof) crash(h *Harness, at point, d death) {
 	for _, again := range h.boughtTwice(first, d) {
 		fail("%s", again)
 	}
+	for _, again := range h.askedTwice(first) {
+		fail("%s", again)
+	}
 }
 
 // boughtTwice names the agents that were started more often than the death of
@@ -289,7 +293,7 @@ func (h *Harness) boughtTwice(first *life, d death) []string {
 			started = started || p.op == intercept.AgentOp(at.verb.Name)
 			more = more || ended
 			ended = ended || p.op == intercept.AgentOp(at.verb.Name)+hasEnded
-			recorded = recorded || p.op == intercept.WriteEntry
+			recorded = recorded || ended && p.op == intercept.WriteEntry // what came before are answers to the agent
 		}
 		bought := more
 		if d != killed {
@@ -297,6 +301,34 @@ func (h *Harness) boughtTwice(first *life, d death) []string {
 		}
 		if !started || bought || s.times > 2 {
 			wrong = append(wrong, fmt.Sprintf("the agent of %s was started %d times", at.verb, s.times))
+		}
+	}
+	return wrong
+}
+
+// askedTwice names the verbs in which a person was asked more often again than
+// the death of the first process explains: there may be a question whose answer
+// was not recorded. Those of a landing are about it as it stands, and never are.
+func (h *Harness) askedTwice(first *life) []string {
+	open := map[ports.Verb]int{}
+	for _, p := range first.passed() {
+		switch p.op {
+		case intercept.Ask:
+			open[p.verb]++
+		case intercept.WriteEntry:
+			open[p.verb]--
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	again := map[ports.Verb]int{}
+	for at, times := range h.asked {
+		again[at.verb] += times - 1
+	}
+	var wrong []string
+	for verb, n := range again {
+		if verb.Kind != ports.KindLanding && n > max(open[verb], 0) {
+			wrong = append(wrong, fmt.Sprintf("%s asked a person again what had been answered", verb))
 		}
 	}
 	return wrong

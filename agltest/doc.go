@@ -1,6 +1,6 @@
 // Package agltest proves workflows in go test, with no vendor installed: a
-// Harness runs them with scripted agents over a repository, a store, a clock
-// and a build gate in memory.
+// Harness runs them with scripted agents and a scripted person, over a
+// repository, a store, a clock and a build gate in memory.
 //
 //	func TestFix(t *testing.T) {
 //		h := agltest.New(t)

@@ -131,63 +131,6 @@ func ExampleHarness_Advance() {
 	// Output:
 }
 
-// release puts a question to a person, as a recorded function: the answer is
-// kept, and the question is not put again.
-func release(ask func(ctx context.Context, question string) (string, error)) *agl.Workflow[agl.None] {
-	return agl.NewWorkflow(agl.Spec{Name: "release", Version: 1, Roles: []agl.Role{implementer}},
-		func(ctx context.Context, run *agl.Run, _ agl.None) error {
-			var answer string
-			err := run.Do(ctx, agl.Func("ask", func(ctx context.Context, _ agl.World) (string, error) {
-				return ask(ctx, "Which version?")
-			}).Into(&answer))
-			if err != nil {
-				return err
-			}
-			return run.Step(ctx, implementer.Commit("release "+answer), agl.In("version", answer))
-		})
-}
-
-// A workflow that is made with what asks people is tested with a function that
-// answers.
-func Example_question() {
-	exampletest.Run(func(t testing.TB) {
-		h := agltest.New(t)
-		asked := 0
-		workflow := release(func(context.Context, string) (string, error) {
-			asked++
-			return "1.2.0", nil
-		})
-		agltest.Handle(h, implementer, func(_ context.Context, turn *agltest.Turn) (Patch, error) {
-			var version string
-			turn.Input("version", &version)
-			turn.WriteFile("VERSION", version)
-			if turn.Attempt == 1 {
-				turn.Crash()
-			}
-			return Patch{}, nil
-		})
-		require.ErrorIs(t, h.Start(workflow.With(agl.None{})), agltest.ErrCrashed)
-		require.NoError(t, h.Resume(workflow))
-		require.Equal(t, "1.2.0", h.Files()["VERSION"])
-		require.Equal(t, 1, asked)
-	})
-	// Output:
-}
-
-// With nobody there, the question fails, and the run can be resumed when
-// somebody is.
-func Example_unanswered() {
-	exampletest.Run(func(t testing.TB) {
-		h := agltest.New(t)
-		workflow := release(func(context.Context, string) (string, error) {
-			return "", agl.Unavailable.Errorf("", "nobody is there to answer")
-		})
-		require.ErrorIs(t, h.Start(workflow.With(agl.None{})), agl.Unavailable)
-		require.Empty(t, h.Agents())
-	})
-	// Output:
-}
-
 // gofmt formats the Go files of the checkout. It reads and writes them by World,
 // and so it needs no folder.
 var gofmt = agl.Func("gofmt", func(_ context.Context, w agl.World) (int, error) {

@@ -1,6 +1,7 @@
 package agltest
 
 import (
+	"context"
 	"testing"
 
 	"example.com/agl"
@@ -33,4 +34,12 @@ func CrashOneByOne(t testing.TB, build func(t testing.TB) *Harness, job agl.Job,
 			proof.crash(build(t), p, pass.death)
 		}
 	}
+}
+
+// Terminal returns the person as a process of the run sees it.
+func (h *Harness) Terminal() ports.Terminal { return terminal{h, &life{h: h}} }
+
+// Seat has somebody answer who takes their time.
+func (h *Harness) Seat(ask func(ctx context.Context, q ports.Question) (string, error)) {
+	h.person = ask
 }

@@ -79,7 +79,7 @@ func (h *Harness) verifier(l *life) ports.Verifier {
 		if find == nil {
 			return ports.Verdict{Passed: true}, nil
 		}
-		found := h.alone(task.Tree, find)
+		found := h.alone("the gate's function", func() error { return find(task.Tree) })
 		switch {
 		case found == nil:
 			return ports.Verdict{Passed: true}, nil
@@ -91,23 +91,23 @@ func (h *Harness) verifier(l *life) ports.Verifier {
 	}}
 }
 
-// alone calls the gate's function in a goroutine of its own, which a require in
-// it can end.
-func (h *Harness) alone(tree fs.FS, find func(tree fs.FS) error) error {
-	found := errors.New("the gate's function has ended its goroutine")
+// alone calls a function of the test's in a goroutine of its own, which a
+// require in it can end.
+func (h *Harness) alone(what string, do func() error) error {
+	failed := errors.New(what + " has ended its goroutine")
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		defer func() {
 			if p := recover(); p != nil {
-				h.t.Logf("agltest: panic in the gate's function: %v\n%s", p, debug.Stack())
-				found = ports.Internal.Errorf("", "panic in the gate's function: %v", p)
+				h.t.Logf("agltest: panic in %s: %v\n%s", what, p, debug.Stack())
+				failed = ports.Internal.Errorf("", "panic in %s: %v", what, p)
 			}
 		}()
-		found = find(tree)
+		failed = do()
 	}()
 	<-done
-	return found
+	return failed
 }
 
 // counted says whether a verification is one of those that are to fail.

@@ -30,6 +30,10 @@ type Options struct {
 	// Gate is the project's build command. It is never run: verdicts come from
 	// Harness.Gate and VerifierFails, or pass. Empty: "gate".
 	Gate string
+	// Unattended says that nobody is there to be asked: a question comes to its
+	// Unattended value, or the run stops with an UnansweredError and waits for
+	// AnswerElsewhere.
+	Unattended bool
 }
 
 // A Harness runs one workflow with scripted agents, over ports that are in
@@ -45,7 +49,8 @@ type Harness struct {
 	clock *mem.Clock
 	repo  repository
 
-	yielder func() func(point string) // of a new process
+	yielder    func() func(point string) // of a new process
+	unattended bool
 
 	mu        sync.Mutex
 	scripts   map[string]*script // by role
@@ -61,6 +66,10 @@ type Harness struct {
 	uncounted bool     // it is CrashEverywhere's
 	gate      gate
 	conflicts []*conflict // that landings are to meet
+	answers   []*answer   // that questions are to get
+	asked     map[asking]int
+	person    func(ctx context.Context, q ports.Question) (string, error) // who answers the others; nil: nobody
+	shown     *ports.Watched                                              // what the last process shows; nil: there was none
 
 	broken func(ports.Set) ports.Set // what this package's tests put before the ports
 }
@@ -84,7 +93,7 @@ func (o Options) New(t testing.TB) *Harness {
 	h := &Harness{
 		Label: o.Label, t: t, store: &mem.Store{}, clock: mem.NewClock(),
 		scripts: map[string]*script{}, started: map[place]*started{},
-		yielder: func() func(string) { return yielder(1) },
+		yielder: func() func(string) { return yielder(1) }, unattended: o.Unattended,
 	}
 	h.gate = gate{command: o.Gate, found: map[verification]*finding{}}
 	if o.Git {
@@ -205,7 +214,8 @@ func (h *Harness) engine(l *life) *agl.Engine {
 	h.t.Helper()
 	workspaces, in, history := h.repo.open(h.t)
 	set := ports.Set{
-		Store: h.store, Workspaces: workspaces, Integrator: integrator{in, h, l}, History: history, Verifier: h.verifier(l), Clock: h.clock,
+		Store: h.store, Workspaces: workspaces, Integrator: integrator{in, h, l}, History: history,
+		Verifier: h.verifier(l), Terminal: terminal{h, l}, Clock: h.clock,
 		// For every model: no vendor's program can be reached from here.
 		Agents: map[string]ports.Agent{ports.AnyProvider: mem.Agent(func(ctx context.Context, task ports.Task, emit func(ports.AgentEvent)) (ports.Outcome, error) {
 			return h.play(ctx, l, task, emit)
@@ -222,7 +232,18 @@ func (h *Harness) engine(l *life) *agl.Engine {
 	return e
 }
 
-// finish reports replies that nobody asked for.
+// failf fails the test, unless it has ended.
+func (h *Harness) failf(format string, args ...any) {
+	h.t.Helper()
+	h.mu.Lock()
+	over := h.over
+	h.mu.Unlock()
+	if !over {
+		h.t.Errorf("agltest: "+format, args...)
+	}
+}
+
+// finish reports replies and answers that nobody asked for.
 func (h *Harness) finish() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -240,6 +261,11 @@ func (h *Harness) finish() {
 	}
 	if len(h.gate.red) > 0 {
 		h.t.Errorf("agltest: %d failures of the build gate were never asked for", len(h.gate.red))
+	}
+	for _, a := range h.answers {
+		if a.life == nil {
+			h.t.Errorf("agltest: no question has used Answer(%q, %q)", a.match, a.value)
+		}
 	}
 	for _, c := range h.conflicts {
 		if c.life == nil {

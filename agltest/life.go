@@ -44,7 +44,8 @@ type life struct {
 	ctx     context.Context // that it runs under; nil: none of its own
 	// end ends what is done under it, so that nothing waits for the rest of a
 	// dead process.
-	end context.CancelFunc
+	end   context.CancelFunc
+	shows *ports.Watched // what it shows; nil: nothing. It is guarded by the harness
 
 	mu     sync.Mutex
 	dead   bool
@@ -191,8 +192,9 @@ func (l *life) observe(e agl.Event) {
 		l.missed = append(l.missed, fmt.Sprintf("%s: %s", e.Namespace, &m.Miss))
 	}
 	l.h.mu.Lock()
-	defer l.h.mu.Unlock()
 	l.h.events = append(l.h.events, e)
+	l.h.mu.Unlock()
+	l.draw()
 }
 
 // yielder lets other goroutines run first, for as long as a generator with

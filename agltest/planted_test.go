@@ -13,6 +13,7 @@ import (
 
 	"example.com/agl"
 	"example.com/agl/agltest"
+	"example.com/agl/ports"
 )
 
 // of makes a workflow of a function, for one planted bug.
@@ -21,7 +22,8 @@ func of(fn func(ctx context.Context, run *agl.Run) error) *agl.Workflow[agl.None
 		func(ctx context.Context, run *agl.Run, _ agl.None) error { return fn(ctx, run) })
 }
 
-// obliging returns a harness whose agents do whatever they are asked for.
+// obliging returns a harness whose agents do whatever they are asked for, and
+// whose person does not mind.
 func obliging(t testing.TB) *agltest.Harness {
 	h := agltest.New(t)
 	agltest.Handle(h, editor, func(_ context.Context, turn *agltest.Turn) (patch, error) {
@@ -29,6 +31,7 @@ func obliging(t testing.TB) *agltest.Harness {
 		return patch{}, nil
 	})
 	agltest.Handle(h, reader, func(context.Context, *agltest.Turn) (findings, error) { return findings{}, nil })
+	h.Person(func(ports.Question) string { return "so be it" })
 	return h
 }
 
@@ -62,6 +65,14 @@ func TestReplayFindsAWorkflowThatAsksForSomethingElse(t *testing.T) {
 			}
 			return review(ctx, run, "two")
 		}, `it asked for what is not recorded: _base: step reader (#2) is new`},
+		{"a question more", func(ctx context.Context, run *agl.Run) error {
+			calls++
+			if err := review(ctx, run, "one"); err != nil || calls == 3 {
+				return err
+			}
+			var text string
+			return run.Ask(ctx, agl.Text("Why?").Into(&text))
+		}, `it asked for what is not recorded: _base: answer Why? (#1) is new`},
 		{"the order of a map", func(ctx context.Context, run *agl.Run) error {
 			for name := range map[string]bool{"a": true, "b": true, "c": true, "d": true, "e": true, "f": true, "g": true} {
 				if err := review(ctx, run, name); err != nil {

@@ -19,7 +19,7 @@ import (
 // fresh engine with the workflow's goroutines in another order, on one
 // processor and on many, and, where TestMain calls Main, once in a new
 // process, whose package variables are as they were at the start. An agent
-// that is started, a verb that is not recorded, or a record that is not asked
+// that is started, a person who is asked, a verb that is not recorded, or a record that is not asked
 // for fails the test, in Plan's words.
 func (h *Harness) Replay(def agl.Definition) {
 	h.t.Helper()

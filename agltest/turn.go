@@ -3,7 +3,6 @@ package agltest
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"runtime"
 	"strings"
@@ -98,6 +97,21 @@ func (t *Turn) Call(tool string, args any) Result {
 	}
 	t.point("tool " + tool)
 	return found.Call(t.ctx, t.json(args))
+}
+
+// Ask asks a person by the role's agl.AskTool, with options or, where there are
+// none, for a text, and returns the answer. Where none comes, because the run
+// stops, the goroutine ends.
+func (t *Turn) Ask(question string, options ...string) string {
+	t.h.t.Helper()
+	said := t.Call("ask", map[string]any{"question": question, "options": options})
+	switch {
+	case t.ctx.Err() != nil, t.life.isDead():
+		runtime.Goexit()
+	case said.Rejected:
+		t.failf("role %q asks %q: %s", t.Role, question, said.Text)
+	}
+	return said.Text
 }
 
 // Report reports payload, fit or not, and returns what the agent is told. The
@@ -201,11 +215,6 @@ func (t *Turn) json(v any) json.RawMessage {
 // failf fails the test, unless it has ended, and ends the goroutine.
 func (t *Turn) failf(format string, args ...any) {
 	t.h.t.Helper()
-	t.h.mu.Lock()
-	over := t.h.over
-	t.h.mu.Unlock()
-	if !over {
-		t.h.t.Errorf("agltest: %s", fmt.Sprintf(format, args...))
-	}
+	t.h.failf(format, args...)
 	runtime.Goexit()
 }

@@ -41,8 +41,8 @@ A workflow function is called again on every resume. In a function that takes a
 *agl.Run, and in what it calls in its module, outside of what agl records, this
 reports the clock, randomness, the environment, files, processes, the network
 and package variables that change; verbs in goroutines or in the order of a map;
-ignored errors of verbs; tasks that are never stepped; and worktrees of one name
-in a loop.`,
+ignored errors of verbs; tasks that are never stepped; worktrees that are opened
+in a loop under one name; and views that read what the workflow changes.`,
 	URL:       "https://pkg.go.dev/" + aglPath + "/agltest/aglvet",
 	Run:       run,
 	FactTypes: []analysis.Fact{new(packageFact)},

@@ -68,8 +68,11 @@ func (v *vet) known(fn *types.Func) funcFact {
 	return funcFact{}
 }
 
-// knownVar is the same for a variable of another package.
+// knownVar is the same for a variable at the top of a package.
 func (v *vet) knownVar(obj *types.Var) varFact {
+	if fact := v.facts.vars[obj]; fact != nil {
+		return *fact
+	}
 	for _, fact := range v.imported(obj).Vars {
 		if fact.Name == obj.Name() {
 			return fact

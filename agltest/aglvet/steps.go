@@ -82,6 +82,7 @@ func (v *vet) steps() {
 		s.reportDropped(fn)
 		s.reportGoroutines(fn)
 		s.reportWorktrees(fn)
+		s.reportViews(fn)
 		s.export(fn)
 	}
 	s.reportMapOrder()
@@ -272,12 +273,9 @@ func (s *stepping) place(v ssa.Value) place {
 		case *ssa.ChangeType:
 			v = x.X
 		case *ssa.FreeVar:
-			made := s.made[x.Parent()]
-			i := slices.Index(x.Parent().FreeVars, x)
-			if made == nil {
-				return place{v, path}
+			if v = s.capturedAs(x); v == nil {
+				return place{x, path}
 			}
-			v = made.Bindings[i]
 		case *ssa.Alloc:
 			values := s.stored(x)
 			if len(values) != 1 {
@@ -290,6 +288,16 @@ func (s *stepping) place(v ssa.Value) place {
 		}
 	}
 	return place{v, path}
+}
+
+// capturedAs returns what a literal has captured as one of its free variables;
+// nil if that is not known.
+func (s *stepping) capturedAs(v *ssa.FreeVar) ssa.Value {
+	made := s.made[v.Parent()]
+	if made == nil {
+		return nil
+	}
+	return made.Bindings[slices.Index(v.Parent().FreeVars, v)]
 }
 
 func fieldName(t types.Type, i int) string {

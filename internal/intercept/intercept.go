@@ -21,6 +21,7 @@ type Call struct {
 const (
 	Lock       = "lock"
 	Gate       = "gate"
+	Ask        = "ask"                // a person, at the terminal
 	NoteBegin  = "note the beginning" // of a verb
 	NoteEnd    = "note the end"       // of what a verb ran: it is bought
 	WriteEntry = "write a record"
@@ -29,12 +30,14 @@ const (
 // AgentOp is the operation of running a role's agent.
 func AgentOp(role string) string { return "agent " + role }
 
-// Long reports whether the call runs somebody else's program or function, for
-// as long as that takes.
-func (c Call) Long() bool { return c.Op == Gate || strings.HasPrefix(c.Op, "agent ") }
+// Long reports whether the call runs somebody else's program or function, or
+// asks a person, for as long as that takes.
+func (c Call) Long() bool {
+	return c.Op == Gate || c.Op == Ask || strings.HasPrefix(c.Op, "agent ")
+}
 
-// Steady returns the operation without what differs from run to run: numbers
-// of records and names of commits.
+// Steady returns the operation without what differs from run to run, or tells
+// nobody anything: numbers of records, names of commits, ids of questions.
 func (c Call) Steady() string {
 	switch op := c.Op; {
 	case strings.HasPrefix(op, "write records/"):
@@ -45,6 +48,12 @@ func (c Call) Steady() string {
 		return NoteEnd
 	case strings.HasPrefix(op, "delete notes/"):
 		return "drop a note"
+	case strings.HasPrefix(op, "write questions/"):
+		return "note a question"
+	case strings.HasPrefix(op, "delete questions/"):
+		return "drop a question"
+	case strings.HasPrefix(op, "delete answers/"):
+		return "drop an answer"
 	}
 	for _, kept := range []string{"keep fix", "keep hold", "keep stray", "keep record"} {
 		if strings.HasPrefix(c.Op, kept+"-") {
@@ -71,6 +80,9 @@ func Wrap(set ports.Set, around Func) ports.Set {
 	set.Verifier = verifier{set.Verifier, i}
 	if set.Reaper != nil {
 		set.Reaper = reaper{set.Reaper, i}
+	}
+	if set.Terminal != nil {
+		set.Terminal = terminal{set.Terminal, i}
 	}
 	agents := map[string]ports.Agent{}
 	for provider, a := range set.Agents {

@@ -50,6 +50,22 @@ func (r reaper) Reap(ctx context.Context, entry string) (ended []string, err err
 	return ended, err
 }
 
+type terminal struct {
+	ports.Terminal
+	i interceptor
+}
+
+func (t terminal) Ask(ctx context.Context, q ports.Question) (string, error) {
+	return take(ctx, t.i, Ask, func() (string, error) { return t.Terminal.Ask(ctx, q) })
+}
+
+// Watch cannot fail: where its call is not made, nothing is shown.
+func (t terminal) Watch(run ports.Watched) (stop func()) {
+	stop = func() {}
+	_ = t.i(context.Background(), Call{Op: "watch"}, func() error { stop = t.Terminal.Watch(run); return nil })
+	return stop
+}
+
 type agent struct {
 	ports.Agent
 	i interceptor

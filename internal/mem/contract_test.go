@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"example.com/agl/internal/mem"
+	"example.com/agl/ports"
 	"example.com/agl/ports/porttest"
 )
 
@@ -48,4 +49,14 @@ func TestTheRepositoryKeepsTheContractOfHistory(t *testing.T) {
 func TestTheRepositoryKeepsTheContractOfIntegrator(t *testing.T) {
 	t.Parallel()
 	porttest.Integrator(t, porttest.IntegratorOptions{New: repository})
+}
+
+func TestTheDeskKeepsTheContractOfTerminal(t *testing.T) {
+	t.Parallel()
+	porttest.Terminal(t, porttest.TerminalOptions{New: func(testing.TB) (ports.Terminal, *porttest.Person) {
+		d := &mem.Desk{}
+		return d, &porttest.Person{
+			Screen: d.Screen, Choose: d.Choose, Write: d.Write, Type: d.Type, Waiting: d.Waiting, Leave: d.Leave, Watches: true,
+		}
+	}})
 }

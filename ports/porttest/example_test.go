@@ -9,6 +9,7 @@ import (
 
 	"example.com/agl/adapters/files"
 	"example.com/agl/adapters/shell"
+	"example.com/agl/internal/mem"
 	"example.com/agl/ports"
 	"example.com/agl/ports/porttest"
 )
@@ -55,6 +56,25 @@ func ExampleVerifier() {
 					command += "; exit 1"
 				}
 				return shell.New(shell.Options{Command: command, Timeout: gate.Timeout})
+			},
+		})
+	}
+	_ = test
+}
+
+// A terminal is graded by a hand at its keyboard and eyes on its screen: here
+// of a terminal whose keyboard is a function, of a real one those of a program
+// that holds the other end of a pseudo-terminal. One that nobody sits at has no
+// Person.
+func ExampleTerminal() {
+	test := func(t *testing.T) { // func TestTheTerminalKeepsTheContract
+		porttest.Terminal(t, porttest.TerminalOptions{
+			New: func(testing.TB) (ports.Terminal, *porttest.Person) {
+				desk := &mem.Desk{}
+				return desk, &porttest.Person{
+					Screen: desk.Screen, Choose: desk.Choose, Write: desk.Write,
+					Type: desk.Type, Waiting: desk.Waiting, Leave: desk.Leave, Watches: true,
+				}
 			},
 		})
 	}
