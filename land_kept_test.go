@@ -129,7 +129,6 @@ func TestARedVerdictThatWasMetIsOfItsGate(t *testing.T) {
 	for name, mend := range map[string]func(v *mem.Verifier){
 		"another command":        func(v *mem.Verifier) { v.Command = "make right" },
 		"another time to run in": func(v *mem.Verifier) { v.Timeout = time.Hour },
-		"one that always passes": func(v *mem.Verifier) { v.Command = "true" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
