@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/agl"
+	"example.com/agl/ports"
 )
 
 // spoiled are ways to leave a checkout that holds a merge so that no commit can
@@ -86,4 +87,30 @@ func TestAConflictThatWasSpoiledAfterACrashIsSalvagedAndMadeAgain(t *testing.T) 
 			require.Empty(t, w.agents())
 		})
 	}
+}
+
+// The build commits, and the process dies before it sees that. What it committed
+// is kept, and the landing is made.
+func TestABranchThatABuildMovedBeforeACrashIsPutBack(t *testing.T) {
+	t.Parallel()
+	death := &faults{}
+	var w *world
+	w, _ = gated(t, func(task ports.VerifyTask, n int) (ports.Verdict, error) {
+		if n == 1 {
+			require.NoError(t, os.WriteFile(filepath.Join(task.Dir, "main.go"), []byte("formatted\n"), 0o644))
+			w.gitIn(task.Dir, "commit", "-qam", "by the build")
+			death.die()
+		}
+		return ports.Verdict{Passed: true}, nil
+	})
+	w.overGit()
+	plain := w.set
+	w.set = death.wrap(plain)
+	require.Error(t, w.start(job(pair)))
+	w.set = plain
+	require.NoError(t, w.resume(pair))
+	salvaged, err := w.engine().Salvaged(t.Context(), "job")
+	require.NoError(t, err)
+	require.NotEmpty(t, salvaged, "the build's commit")
+	require.NotEqual(t, "formatted\n", w.files()["main.go"])
 }

@@ -21,7 +21,7 @@ func (x *execution) recover(ctx context.Context) error {
 	}
 	ended := x.book.End() != nil // nothing was recorded since: whatever ran was concluded then
 	namespaces := x.book.Namespaces()
-	fixing := map[string]bool{} // namespaces in whose checkout an agent was interrupted that resolved a conflict
+	working := map[string]bool{} // namespaces in whose checkout the gate, or an agent in a conflict, may have been interrupted
 	var landing []string
 	for _, namespace := range namespaces { // before anything is put back
 		note, err := x.recoverLanding(ctx, namespace)
@@ -30,15 +30,15 @@ func (x *execution) recover(ctx context.Context) error {
 		}
 		if note != nil {
 			landing = append(landing, namespace)
-			fixing[note.Landing.Into] = fixing[note.Landing.Into] || note.Phase == ledger.Fixing
+			working[note.Landing.Into] = working[note.Landing.Into] || note.Phase != ledger.Resolving
 		}
 	}
 	for _, namespace := range namespaces {
-		if err := x.recoverNamespace(ctx, namespace, fixing[namespace], ended); err != nil {
+		if err := x.recoverNamespace(ctx, namespace, working[namespace], ended); err != nil {
 			return err
 		}
 	}
-	for _, namespace := range landing { // until all is put back, only its note accounts for what an agent committed
+	for _, namespace := range landing { // until all is put back, only its note accounts for what an agent or the gate committed
 		if err := x.book.DropNote(ctx, namespace); err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (x *execution) recoverLanding(ctx context.Context, namespace string) (*ledg
 		return nil, err
 	}
 	was, head := track(x.book, into)
-	if at != "" && at != head && at != was && note.Phase != ledger.Fixing {
+	if at != "" && at != head && at != was && note.Phase == ledger.Resolving {
 		return nil, strayBranch(branch, at, head) // with all that is there as it is
 	}
 	if !there || at == "" {
