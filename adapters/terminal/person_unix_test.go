@@ -33,8 +33,7 @@ type person struct {
 
 	mu      sync.Mutex
 	emu     *vt.Emulator
-	raw     bytes.Buffer // everything that was written
-	writes  int
+	raw     bytes.Buffer  // everything that was written
 	changed chan struct{} // closed at each write
 	ended   chan struct{} // closed when nothing can be read any more
 }
@@ -51,13 +50,18 @@ func sit(t testing.TB, columns, height int) *person {
 	}
 	p.found, err = term.GetState(tty.Fd())
 	require.NoError(t, err)
-	go func() { _, _ = io.Copy(master, p.emu) }() // what a terminal answers to questions about itself
 	go p.read()
+	replied := make(chan struct{})
+	go func() { // what a terminal answers to questions about itself
+		defer close(replied)
+		_, _ = io.Copy(master, p.emu)
+	}()
 	t.Cleanup(func() {
 		tty.Close()
 		master.Close()
 		<-p.ended
-		p.emu.Close()
+		_ = p.emu.InputPipe().(io.Closer).Close()
+		<-replied
 	})
 	return p
 }
@@ -72,7 +76,6 @@ func (p *person) read() {
 		}
 		p.mu.Lock()
 		p.raw.Write(buf[:n])
-		p.writes++
 		_, _ = p.emu.Write(buf[:n])
 		close(p.changed)
 		p.changed = make(chan struct{})
@@ -87,13 +90,6 @@ func (p *person) at(env ...string) *terminal.Terminal {
 	})
 	p.t.Cleanup(func() { t.Close() })
 	return t
-}
-
-// screen returns what is on the screen.
-func (p *person) screen() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.emu.String()
 }
 
 // written returns everything that was written.
@@ -167,14 +163,14 @@ func (p *person) finds() {
 func (p *person) isSane() {
 	p.t.Helper()
 	p.waits("leave the alternate screen, with a cursor", func(string) bool {
-		raw := p.raw.Bytes()
+		raw := p.written()
 		return last(raw, "\x1b[?1049l") >= last(raw, "\x1b[?1049h") && last(raw, "\x1b[?25h") >= last(raw, "\x1b[?25l") &&
 			last(raw, "\x1b[?2004l") >= last(raw, "\x1b[?2004h")
 	})
 }
 
 // last returns where a sequence was written last; -1 for never.
-func last(raw []byte, sequence string) int { return bytes.LastIndex(raw, []byte(sequence)) }
+func last(raw, sequence string) int { return strings.LastIndex(raw, sequence) }
 
 // A result is what a call of Ask returned.
 type result struct {
