@@ -17,6 +17,7 @@ import (
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"example.com/agl/adapters/terminal"
 	"example.com/agl/internal/questions"
@@ -43,27 +44,55 @@ func sit(t testing.TB, columns, height int) *person {
 	t.Helper()
 	master, tty, err := pty.Open()
 	require.NoError(t, err)
-	require.NoError(t, pty.Setsize(master, &pty.Winsize{Cols: uint16(columns), Rows: uint16(height)}))
+	master = pollable(t, master)
 	p := &person{
 		t: t, master: master, tty: tty, emu: vt.NewEmulator(columns, height),
 		changed: make(chan struct{}), ended: make(chan struct{}),
 	}
+	p.setSize(columns, height)
 	p.found, err = term.GetState(tty.Fd())
 	require.NoError(t, err)
 	go p.read()
 	replied := make(chan struct{})
 	go func() { // what a terminal answers to questions about itself
 		defer close(replied)
-		_, _ = io.Copy(master, p.emu)
+		buf := make([]byte, 1<<10)
+		for {
+			n, err := p.emu.Read(buf)
+			if err != nil {
+				return
+			}
+			_, _ = master.Write(buf[:n]) // it may be closed
+		}
 	}()
 	t.Cleanup(func() {
-		tty.Close()
-		master.Close()
+		master.Close() // and so the input of whatever still reads tty, which is closed with the last that does
 		<-p.ended
 		_ = p.emu.InputPipe().(io.Closer).Close()
 		<-replied
 	})
 	return p
+}
+
+// pollable returns a file of which a read ends when it is closed, in place of f.
+func pollable(t testing.TB, f *os.File) *os.File {
+	t.Helper()
+	fd, err := syscall.Dup(int(f.Fd()))
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	syscall.CloseOnExec(fd)
+	require.NoError(t, syscall.SetNonblock(fd, true))
+	return os.NewFile(uintptr(fd), f.Name())
+}
+
+func (p *person) setSize(columns, height int) {
+	p.t.Helper()
+	conn, err := p.master.SyscallConn()
+	require.NoError(p.t, err)
+	err = conn.Control(func(fd uintptr) {
+		require.NoError(p.t, unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(columns), Row: uint16(height)}))
+	})
+	require.NoError(p.t, err)
 }
 
 func (p *person) read() {
@@ -143,7 +172,7 @@ func (p *person) reads() { <-time.After(questions.Guard + 50*time.Millisecond) }
 // resizes changes the size of the screen.
 func (p *person) resizes(columns, height int) {
 	p.t.Helper()
-	require.NoError(p.t, pty.Setsize(p.master, &pty.Winsize{Cols: uint16(columns), Rows: uint16(height)}))
+	p.setSize(columns, height)
 	p.mu.Lock()
 	p.emu.Resize(columns, height)
 	p.mu.Unlock()

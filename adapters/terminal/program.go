@@ -126,7 +126,11 @@ func (s *screen) restore() {
 	s.out.shut()
 	s.out.write(restoring)
 	s.giveBack()
-	go s.program.Kill()
+	go s.program.Quit()
+	select {
+	case <-s.ended: // it may have been about to set up the terminal
+	case <-time.After(patience / 10):
+	}
 }
 
 // restoring undoes whatever the program may have set, in the alternate screen
