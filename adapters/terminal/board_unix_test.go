@@ -197,27 +197,19 @@ func TestARunMayChangeWhileItIsDrawn(t *testing.T) {
 	p.sees("at 1999")
 }
 
-func TestWhileARunWaitsForAPersonNothingIsWritten(t *testing.T) {
+func TestTheTimeOfWhatWaitsForAPersonStandsStill(t *testing.T) {
 	t.Parallel()
 	p := sit(t, 100, 24)
 	at := p.at()
-	q := goOn
 	s := newStage(
 		ports.NamespaceStatus{Namespace: ports.Base, Verb: ports.KindLanding, Waiting: "a", Since: time.Now()},
-		ports.NamespaceStatus{Namespace: "a", Verb: ports.KindStep, Name: "coder", Since: time.Now(), Asking: []ports.Question{q}},
+		ports.NamespaceStatus{Namespace: "a", Verb: ports.KindStep, Name: "coder", Since: time.Now(), Asking: []ports.Question{goOn}},
+		ports.NamespaceStatus{Namespace: "b", Verb: ports.KindStep, Name: "tester", Since: time.Now()},
 	)
 	s.at(at)
-	answer := ask(t.Context(), at, q)
-	p.sees("Go on?")
-	p.types("j")
-	p.sees("❯ 2 no")
-	p.sees("waits for a person")
-	<-time.After(500 * time.Millisecond) // what was under way is written
-	before := len(p.written())
-	<-time.After(2500 * time.Millisecond) // two seconds go by
-	require.Empty(t, p.written()[before:])
-	p.types("\r")
-	require.Equal(t, result{answer: "no"}, gets(t, answer))
+	screen := p.waits("see b's time go on", regexp.MustCompile(`step tester +2s`).MatchString)
+	require.NotRegexp(t, `step coder .*[0-9]s`, screen)
+	require.NotRegexp(t, `landing .*[0-9]s`, screen)
 	s.set(func(s *ports.Status) { s.Namespaces[1].Asking = nil })
-	p.waits("see the time go on", regexp.MustCompile(`step coder +[3-9]s`).MatchString)
+	p.waits("see a's time", regexp.MustCompile(`step coder +[2-9]s`).MatchString)
 }
