@@ -23,7 +23,7 @@ const (
 	lookEvery = 100 * time.Millisecond
 	// framesPerSecond is how often the screen is written at most; what is typed
 	// should not wait for the next look.
-	framesPerSecond = 30
+	framesPerSecond = 20
 	// patience is how long an orderly end may take.
 	patience = 2 * time.Second
 )
