@@ -83,8 +83,7 @@ func (c canvas) cut(s string, columns int) string {
 	}
 	var b strings.Builder
 	for room := columns - 1; s != ""; {
-		if strings.HasPrefix(s, "\x1b[") { // of paint, to its end
-			end := strings.IndexByte(s, 'm') + 1
+		if end := strings.IndexByte(s, 'm') + 1; end > 0 && strings.HasPrefix(s, "\x1b[") { // of paint
 			b.WriteString(s[:end])
 			s = s[end:]
 			continue
@@ -113,9 +112,9 @@ func (c canvas) pad(s string, columns int) string {
 // where there are none, anywhere.
 func (c canvas) wrap(s string, columns int) []string {
 	var lines []string
-	for c.width(s) > columns {
-		at, space, after := 0, -1, 0 // what fits, and the last space in it
-		for width := 0; at < len(s); {
+	for {
+		at, width, space, after := 0, 0, -1, 0 // what fits, and the last space in it
+		for at < len(s) {
 			cluster, w := c.first(s[at:])
 			if cluster == " " {
 				space, after = at, at+1
@@ -124,6 +123,9 @@ func (c canvas) wrap(s string, columns int) []string {
 				break
 			}
 			at += len(cluster)
+		}
+		if at == len(s) {
+			return append(lines, s)
 		}
 		if strings.TrimSpace(s[:max(0, space)]) == "" {
 			space, after = at, at
@@ -135,7 +137,6 @@ func (c canvas) wrap(s string, columns int) []string {
 		lines = append(lines, c.cut(strings.TrimRight(s[:space], " "), columns))
 		s = s[after:]
 	}
-	return append(lines, s)
 }
 
 // wrapAll is wrap for each of several lines.

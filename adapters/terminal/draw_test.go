@@ -69,7 +69,7 @@ func scene(texts []string, writing bool) *model {
 		View: func(ports.Status) (ports.Screen, bool) {
 			return ports.Screen{Title: at(0), Body: []ports.Block{
 				ports.Paragraph(at(1)), ports.Table{Header: []string{at(2), at(3)}, Rows: [][]string{{at(4), at(5), at(6)}, {}, {at(7)}}},
-				ports.Progress{Label: at(8), Done: 7, Total: 3}, ports.Progress{Label: at(8), Done: -1, Total: 1 << 62}, ports.Progress{Done: 3},
+				ports.Progress{Label: at(8), Done: 7, Total: 3}, ports.Progress{Label: at(8), Done: -1, Total: 3}, ports.Progress{Label: at(8), Done: 1 << 62, Total: 1 << 62}, ports.Progress{Done: 3},
 			}}, true
 		},
 	}}
