@@ -109,8 +109,18 @@ func (p *person) read() {
 		close(p.changed)
 		p.changed = make(chan struct{})
 		p.mu.Unlock()
+		if bytes.Contains(buf[:n], []byte(asksForFrames)) { // which the emulator does not know
+			_, _ = p.master.WriteString("\x1b[?2026;2$y")
+		}
 	}
 }
+
+// asksForFrames is what a program writes to learn whether the terminal knows
+// beginsFrame, which it writes before what is to be shown at once.
+const (
+	asksForFrames = "\x1b[?2026$p"
+	beginsFrame   = "\x1b[?2026h"
+)
 
 // at returns a terminal at which the person sits.
 func (p *person) at(env ...string) *terminal.Terminal {

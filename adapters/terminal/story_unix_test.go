@@ -70,6 +70,28 @@ var stories = map[string]func(report func(format string, args ...any)){
 		<-measured
 		at.Close()
 	},
+	"busy": func(report func(string, ...any)) {
+		at := terminal.New(terminal.Options{})
+		all := make([]ports.NamespaceStatus, 64)
+		for i := range all {
+			all[i] = ports.NamespaceStatus{Namespace: fmt.Sprint("n", i), Verb: ports.KindStep, Name: "coder", Since: time.Now()}
+		}
+		s := newStage(all...)
+		s.at(at)
+		<-time.After(time.Second) // it has begun
+		report("begun")
+		slowest, used, begun := time.Duration(0), cpu(), time.Now()
+		for tick, n := time.NewTicker(time.Millisecond), 0; n < 20_000; <-tick.C {
+			for due := int(time.Since(begun) / (100 * time.Microsecond)); n < min(due, 20_000); n++ { // 10,000 a second
+				at := time.Now()
+				s.set(func(s *ports.Status) { s.Namespaces[n%64].Activity = fmt.Sprint("at ", n) })
+				slowest = max(slowest, time.Since(at))
+			}
+		}
+		report("%.3f %d %d", 100*float64(cpu()-used)/float64(time.Since(begun)), slowest.Microseconds(), time.Since(begun).Milliseconds())
+		bufio.NewReader(os.NewFile(4, "go on")).ReadString('\n')
+		at.Close()
+	},
 	"job": func(report func(string, ...any)) {
 		signal.Ignore(syscall.SIGTTOU, syscall.SIGTTIN) // as shells do, to take the terminal back
 		job := exec.Command(os.Args[0])
@@ -330,5 +352,43 @@ func BenchmarkIdle(b *testing.B) {
 		bytes, percent := idles(b, 10*time.Second)
 		b.ReportMetric(percent, "%core")
 		b.ReportMetric(float64(bytes), "written-B/op")
+	}
+}
+
+// crowds measures a run of 64 namespaces that tell 20,000 activities in two
+// seconds: how often a second it is drawn, how much of a core that takes in
+// percent, and how long the slowest of them was held up, in microseconds.
+func crowds(t testing.TB) (redraws, percent float64, slowest int) {
+	p := sit(t, 100, 70)
+	c := p.starts("busy")
+	p.sees("n63")
+	require.Equal(t, "begun", c.reported())
+	before := len(p.written())
+	var took int
+	_, err := fmt.Sscan(c.reported(), &percent, &slowest, &took)
+	require.NoError(t, err)
+	p.sees("at 19999")
+	_, err = c.goOn.WriteString("\n")
+	require.NoError(t, err)
+	c.ends()
+	drawn := strings.Count(p.written()[before:], beginsFrame)
+	return 1000 * float64(drawn) / float64(took), percent, slowest
+}
+
+func TestHoweverMuchHappensTheScreenIsDrawnTenTimesASecond(t *testing.T) {
+	t.Parallel()
+	redraws, _, _ := crowds(t)
+	require.Greater(t, redraws, 1.0)
+	require.LessOrEqual(t, redraws, 11.0)
+}
+
+// BenchmarkCrowd measures a run of 64 namespaces that tell 10,000 activities a
+// second.
+func BenchmarkCrowd(b *testing.B) {
+	for b.Loop() {
+		redraws, percent, slowest := crowds(b)
+		b.ReportMetric(redraws, "redraws/s")
+		b.ReportMetric(percent, "%core")
+		b.ReportMetric(float64(slowest), "slowest-µs")
 	}
 }
