@@ -109,13 +109,13 @@ func (c canvas) tree(f *frame) []string {
 	for _, l := range limbs(f.status.Namespaces) {
 		ns := &f.status.Namespaces[l.at]
 		row := []string{c.paint(faint, l.prefix) + place(ns.Namespace), doing(ns), c.state(ns)}
-		if c.columns >= 40 {
+		if c.columns >= 60 {
 			row = append(row, span(f.since[l.at]))
 		}
-		if c.columns >= 70 {
+		if c.columns >= 80 {
 			row = append(row, usage(ns.Usage))
 		}
-		if c.columns >= 50 {
+		if c.columns >= 60 {
 			row = append(row, c.paint(faint, cleanLine(ns.Activity)))
 		}
 		rows = append(rows, row)

@@ -57,7 +57,7 @@ var states = map[string]func(t *testing.T, p *person, at *terminal.Terminal){
 		split().at(at)
 		p.sees("parser")
 		p.types("\x03")
-		p.sees("stopping in order: waits for parser step coder #2")
+		p.sees("stopping in order; ctrl+c again stops at once; waits for parser")
 	},
 	"it is to stop now": func(_ *testing.T, p *person, at *terminal.Terminal) {
 		split().at(at)
