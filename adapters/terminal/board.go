@@ -16,7 +16,7 @@ type frame struct {
 	shown   bool         // whether it does
 	broken  string       // why it does not any more
 	elapsed time.Duration
-	since   map[string]time.Duration // how long each namespace has been at its verb
+	since   []time.Duration // how long each namespace has been at its verb
 }
 
 // tailLines is how many lines of a failing gate are drawn.
@@ -61,13 +61,13 @@ func (c canvas) header(f *frame) string {
 
 // A limb is a namespace in the tree of them.
 type limb struct {
-	ns     *ports.NamespaceStatus
+	at     int    // its place among the namespaces
 	prefix string // what draws the tree
 }
 
 // limbs returns the namespaces as a tree, each below its parent.
 func limbs(namespaces []ports.NamespaceStatus) []limb {
-	children := make(map[string][]*ports.NamespaceStatus)
+	children := make(map[string][]int)
 	known := make(map[string]bool)
 	for i := range namespaces {
 		known[namespaces[i].Namespace] = true
@@ -77,7 +77,7 @@ func limbs(namespaces []ports.NamespaceStatus) []limb {
 		if !known[parent] {
 			parent = ""
 		}
-		children[parent] = append(children[parent], &namespaces[i])
+		children[parent] = append(children[parent], i)
 	}
 	var all []limb
 	done := make(map[string]bool)
@@ -88,7 +88,7 @@ func limbs(namespaces []ports.NamespaceStatus) []limb {
 		}
 		done[parent] = true
 		of := children[parent]
-		for i, ns := range of {
+		for i, at := range of {
 			own, below := "├ ", "│ "
 			if i == len(of)-1 {
 				own, below = "└ ", "  "
@@ -96,8 +96,8 @@ func limbs(namespaces []ports.NamespaceStatus) []limb {
 			if parent == "" {
 				own, below = "", ""
 			}
-			all = append(all, limb{ns, prefix + own})
-			grow(ns.Namespace, prefix+below)
+			all = append(all, limb{at, prefix + own})
+			grow(namespaces[at].Namespace, prefix+below)
 		}
 	}
 	grow("", "")
@@ -107,15 +107,15 @@ func limbs(namespaces []ports.NamespaceStatus) []limb {
 func (c canvas) tree(f *frame) []string {
 	var rows [][]string
 	for _, l := range limbs(f.status.Namespaces) {
-		ns := l.ns
+		ns := &f.status.Namespaces[l.at]
 		row := []string{c.paint(faint, l.prefix) + place(ns.Namespace), doing(ns), c.state(ns)}
-		if c.columns >= 40 {
-			row = append(row, span(f.since[ns.Namespace]))
+		if c.columns >= 60 {
+			row = append(row, span(f.since[l.at]))
 		}
-		if c.columns >= 70 {
+		if c.columns >= 80 {
 			row = append(row, usage(ns.Usage))
 		}
-		if c.columns >= 50 {
+		if c.columns >= 60 {
 			row = append(row, c.paint(faint, cleanLine(ns.Activity)))
 		}
 		rows = append(rows, row)

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -61,6 +62,16 @@ func (c canvas) paint(t tone, s string) string {
 
 func (c canvas) width(s string) int { return c.method.StringWidth(s) }
 
+// first returns the first cluster of a text, which is not empty, and how many
+// columns it takes.
+func (c canvas) first(s string) (cluster string, columns int) {
+	if s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
+		return s[:1], c.width(s[:1])
+	}
+	cluster, _ = ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+	return cluster, c.width(cluster) // the library's own cutting and wrapping counts some clusters otherwise than its width does
+}
+
 // cut returns a line of at most so many columns, with "…" where something was
 // cut.
 func (c canvas) cut(s string, columns int) string {
@@ -70,7 +81,24 @@ func (c canvas) cut(s string, columns int) string {
 	case c.width(s) <= columns:
 		return s
 	}
-	return c.method.Truncate(s, columns, "…")
+	var b strings.Builder
+	for room := columns - 1; s != ""; {
+		if end := strings.IndexByte(s, 'm') + 1; end > 0 && strings.HasPrefix(s, "\x1b[") { // of paint
+			b.WriteString(s[:end])
+			s = s[end:]
+			continue
+		}
+		cluster, w := c.first(s)
+		s = s[len(cluster):]
+		if w <= room {
+			b.WriteString(cluster)
+			room -= w
+		} else if room >= 0 {
+			b.WriteString("…")
+			room = -1
+		}
+	}
+	return b.String()
 }
 
 // pad returns a line of exactly so many columns, as far as clusters of two allow
@@ -80,16 +108,35 @@ func (c canvas) pad(s string, columns int) string {
 	return s + strings.Repeat(" ", max(0, columns-c.width(s)))
 }
 
-// wrap returns a line as lines that fit.
-func (c canvas) wrap(line string, columns int) []string {
-	if c.width(line) <= columns {
-		return []string{line}
+// wrap returns a line without colours as lines that fit. It breaks at spaces, or
+// where there are none, anywhere.
+func (c canvas) wrap(s string, columns int) []string {
+	var lines []string
+	for {
+		at, width, space, after := 0, 0, -1, 0 // what fits, and the last space in it
+		for at < len(s) {
+			cluster, w := c.first(s[at:])
+			if cluster == " " {
+				space, after = at, at+1
+			}
+			if width += w; width > columns {
+				break
+			}
+			at += len(cluster)
+		}
+		if at == len(s) {
+			return append(lines, s)
+		}
+		if strings.TrimSpace(s[:max(0, space)]) == "" {
+			space, after = at, at
+		}
+		if after == 0 { // not even one cluster fits
+			cluster, _ := c.first(s)
+			space, after = len(cluster), len(cluster)
+		}
+		lines = append(lines, c.cut(strings.TrimRight(s[:space], " "), columns))
+		s = s[after:]
 	}
-	lines := strings.Split(c.method.Wrap(line, max(1, columns), ""), "\n")
-	for i := range lines {
-		lines[i] = c.cut(lines[i], columns)
-	}
-	return lines
 }
 
 // wrapAll is wrap for each of several lines.

@@ -95,12 +95,12 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	case key == "ctrl+z":
 		return m.suspend
 	case key == "f1", key == "?" && (m.help || !typing):
-		m.help = !m.help
-	case m.help:
-		m.help = key != "esc" && key != "enter" // what is typed now is about nothing that is on the screen
-	case key == "tab" && m.asking != nil:
+		m.help, m.scroll = !m.help, 0
+	case m.help && (key == "esc" || key == "enter"):
+		m.help = false
+	case key == "tab" && m.asking != nil && !m.help:
 		m.aside = !m.aside
-	case m.asking == nil || m.aside:
+	case m.asking == nil, m.aside, m.help:
 		m.look(key)
 	case m.takes():
 		answer, done := m.asking.key(k, m.canvas)
@@ -161,54 +161,78 @@ var helpText = []string{
 
 // draw makes what is on the screen.
 func (m *model) draw() {
-	c := m.canvas
-	if c.columns <= 0 || m.height <= 0 {
+	if m.canvas.columns <= 0 || m.height <= 0 {
 		return
 	}
-	var drawn []string
 	m.cursor = nil
-	keys := "? help · g gates · ↑↓ scroll · ctrl+c stop"
-	if m.stops > 0 {
-		text := "stopping in order"
-		if at := waited(m.frames); at != "" {
-			text += ": waits for " + at
-		}
-		drawn = append(drawn, c.paint(warning, c.cut(text, c.columns)), c.paint(warning, c.cut("ctrl+c again stops at once", c.columns)))
-	}
+	drawn := m.stopping()
+	room := max(1, m.height-1-len(drawn))
+	var lines []string
+	var keys string
 	switch {
 	case m.help:
-		drawn = append(drawn, c.wrapAll(helpText, c.columns)...)
-		keys = "? back"
+		lines, keys = m.window(m.canvas.wrapAll(helpText, m.canvas.columns), room)
+		keys += "? back"
 	case m.asking != nil && !m.aside:
-		height := m.height - 1 - len(drawn)
-		if rest := 4; height > 12 && len(m.frames) > 0 {
-			height -= rest
-		}
-		lines, cursor := c.question(m.asking, max(1, height))
-		if cursor != nil {
-			m.cursor = &spot{cursor.x, cursor.y + len(drawn)}
-		}
-		drawn = append(drawn, lines...)
+		lines = m.question(room)
 		keys = m.asking.keys()
-		if room := m.height - 1 - len(drawn); room > 2 && len(m.frames) > 0 {
-			drawn = append(drawn, c.paint(faint, strings.Repeat("─", c.columns)))
-			below := m.board()
-			drawn = append(drawn, below[:min(len(below), room-1)]...)
+		if m.cursor != nil {
+			m.cursor.y += len(drawn)
 		}
 	default:
-		lines := m.board()
-		room := max(1, m.height-1-len(drawn))
-		m.scroll = max(0, min(m.scroll, len(lines)-room))
-		end := min(len(lines), m.scroll+room)
-		if m.scroll > 0 || end < len(lines) {
-			keys = fmt.Sprintf("lines %d-%d of %d · ", m.scroll+1, end, len(lines)) + keys
-		}
+		lines, keys = m.window(m.board(), room)
+		keys += "? help · g gates · ↑↓ scroll · ctrl+c stop"
 		if m.asking != nil {
 			keys = "a question waits: tab · " + keys
 		}
-		drawn = append(drawn, lines[m.scroll:end]...)
 	}
-	m.content = m.finish(drawn, keys)
+	m.content = m.finish(append(drawn, lines...), keys)
+}
+
+// stopping returns the lines that say what a run that is to stop is at.
+func (m *model) stopping() []string {
+	if m.stops == 0 {
+		return nil
+	}
+	text := "stopping in order; ctrl+c again stops at once"
+	if at := waited(m.frames); at != "" {
+		text += "; waits for " + at
+	}
+	const most = 3
+	lines := m.canvas.wrap(text, m.canvas.columns)
+	lines = lines[:min(len(lines), most)]
+	for i := range lines {
+		lines[i] = m.canvas.paint(warning, lines[i])
+	}
+	return lines
+}
+
+// window returns the lines that fit, as they are scrolled, and which they are
+// where that is not all of them.
+func (m *model) window(lines []string, room int) (fit []string, which string) {
+	m.scroll = max(0, min(m.scroll, len(lines)-room))
+	end := min(len(lines), m.scroll+room)
+	if end-m.scroll < len(lines) {
+		which = fmt.Sprintf("lines %d-%d of %d · ", m.scroll+1, end, len(lines))
+	}
+	return lines[m.scroll:end], which
+}
+
+// question returns the lines of the question, and below it as much of the board
+// as there is room for.
+func (m *model) question(room int) []string {
+	height := room
+	if len(m.frames) > 0 && room > 12 {
+		height -= 4
+	}
+	lines, cursor := m.canvas.question(m.asking, height)
+	m.cursor = cursor
+	if room -= len(lines) + 1; room > 0 && len(m.frames) > 0 {
+		board := m.board()
+		lines = append(lines, m.canvas.paint(faint, strings.Repeat("─", m.canvas.columns)))
+		lines = append(lines, board[:min(len(board), room)]...)
+	}
+	return lines
 }
 
 // finish returns the whole screen, with the keys in its last line. No line is

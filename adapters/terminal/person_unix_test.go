@@ -17,6 +17,7 @@ import (
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"example.com/agl/adapters/terminal"
 	"example.com/agl/internal/questions"
@@ -33,8 +34,7 @@ type person struct {
 
 	mu      sync.Mutex
 	emu     *vt.Emulator
-	raw     bytes.Buffer // everything that was written
-	writes  int
+	raw     bytes.Buffer  // everything that was written
 	changed chan struct{} // closed at each write
 	ended   chan struct{} // closed when nothing can be read any more
 }
@@ -44,22 +44,55 @@ func sit(t testing.TB, columns, height int) *person {
 	t.Helper()
 	master, tty, err := pty.Open()
 	require.NoError(t, err)
-	require.NoError(t, pty.Setsize(master, &pty.Winsize{Cols: uint16(columns), Rows: uint16(height)}))
+	master = pollable(t, master)
 	p := &person{
 		t: t, master: master, tty: tty, emu: vt.NewEmulator(columns, height),
 		changed: make(chan struct{}), ended: make(chan struct{}),
 	}
+	p.setSize(columns, height)
 	p.found, err = term.GetState(tty.Fd())
 	require.NoError(t, err)
-	go func() { _, _ = io.Copy(master, p.emu) }() // what a terminal answers to questions about itself
 	go p.read()
+	replied := make(chan struct{})
+	go func() { // what a terminal answers to questions about itself
+		defer close(replied)
+		buf := make([]byte, 1<<10)
+		for {
+			n, err := p.emu.Read(buf)
+			if err != nil {
+				return
+			}
+			_, _ = master.Write(buf[:n]) // it may be closed
+		}
+	}()
 	t.Cleanup(func() {
-		tty.Close()
-		master.Close()
+		master.Close() // and so the input of whatever still reads tty, which is closed with the last that does
 		<-p.ended
-		p.emu.Close()
+		_ = p.emu.InputPipe().(io.Closer).Close()
+		<-replied
 	})
 	return p
+}
+
+// pollable returns a file of which a read ends when it is closed, in place of f.
+func pollable(t testing.TB, f *os.File) *os.File {
+	t.Helper()
+	fd, err := syscall.Dup(int(f.Fd()))
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	syscall.CloseOnExec(fd)
+	require.NoError(t, syscall.SetNonblock(fd, true))
+	return os.NewFile(uintptr(fd), f.Name())
+}
+
+func (p *person) setSize(columns, height int) {
+	p.t.Helper()
+	conn, err := p.master.SyscallConn()
+	require.NoError(p.t, err)
+	err = conn.Control(func(fd uintptr) {
+		require.NoError(p.t, unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(columns), Row: uint16(height)}))
+	})
+	require.NoError(p.t, err)
 }
 
 func (p *person) read() {
@@ -72,13 +105,22 @@ func (p *person) read() {
 		}
 		p.mu.Lock()
 		p.raw.Write(buf[:n])
-		p.writes++
 		_, _ = p.emu.Write(buf[:n])
 		close(p.changed)
 		p.changed = make(chan struct{})
 		p.mu.Unlock()
+		if bytes.Contains(buf[:n], []byte(asksForFrames)) { // which the emulator does not know
+			_, _ = p.master.WriteString("\x1b[?2026;2$y")
+		}
 	}
 }
+
+// asksForFrames is what a program writes to learn whether the terminal knows
+// beginsFrame, which it writes before what is to be shown at once.
+const (
+	asksForFrames = "\x1b[?2026$p"
+	beginsFrame   = "\x1b[?2026h"
+)
 
 // at returns a terminal at which the person sits.
 func (p *person) at(env ...string) *terminal.Terminal {
@@ -87,13 +129,6 @@ func (p *person) at(env ...string) *terminal.Terminal {
 	})
 	p.t.Cleanup(func() { t.Close() })
 	return t
-}
-
-// screen returns what is on the screen.
-func (p *person) screen() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.emu.String()
 }
 
 // written returns everything that was written.
@@ -147,7 +182,7 @@ func (p *person) reads() { <-time.After(questions.Guard + 50*time.Millisecond) }
 // resizes changes the size of the screen.
 func (p *person) resizes(columns, height int) {
 	p.t.Helper()
-	require.NoError(p.t, pty.Setsize(p.master, &pty.Winsize{Cols: uint16(columns), Rows: uint16(height)}))
+	p.setSize(columns, height)
 	p.mu.Lock()
 	p.emu.Resize(columns, height)
 	p.mu.Unlock()
@@ -167,14 +202,14 @@ func (p *person) finds() {
 func (p *person) isSane() {
 	p.t.Helper()
 	p.waits("leave the alternate screen, with a cursor", func(string) bool {
-		raw := p.raw.Bytes()
+		raw := p.written()
 		return last(raw, "\x1b[?1049l") >= last(raw, "\x1b[?1049h") && last(raw, "\x1b[?25h") >= last(raw, "\x1b[?25l") &&
 			last(raw, "\x1b[?2004l") >= last(raw, "\x1b[?2004h")
 	})
 }
 
 // last returns where a sequence was written last; -1 for never.
-func last(raw []byte, sequence string) int { return bytes.LastIndex(raw, []byte(sequence)) }
+func last(raw, sequence string) int { return strings.LastIndex(raw, sequence) }
 
 // A result is what a call of Ask returned.
 type result struct {

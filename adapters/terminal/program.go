@@ -18,12 +18,14 @@ import (
 )
 
 const (
-	// lookEvery is how often it is looked whether a run has changed, and so the
-	// most often that one is drawn.
+	// lookEvery is how often it is looked whether a run has changed.
 	lookEvery = 100 * time.Millisecond
-	// framesPerSecond is how often the screen is written at most; what is typed
-	// should not wait for the next look.
-	framesPerSecond = 30
+	// After longQuiet looks at which it had not, it is looked every quietEvery.
+	longQuiet  = 20
+	quietEvery = 4 * lookEvery
+	// framesPerSecond is how often the screen is written at most. Each is a time
+	// that the process wakes up, which is all that a run costs that waits.
+	framesPerSecond = 10
 	// patience is how long an orderly end may take.
 	patience = 2 * time.Second
 )
@@ -73,7 +75,10 @@ func (s *screen) feed() {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	var last []*frame
-	for {
+	for quiet := 0; ; quiet++ {
+		if quiet == longQuiet {
+			ticker.Reset(quietEvery)
+		}
 		select {
 		case <-s.ended:
 			return
@@ -87,7 +92,10 @@ func (s *screen) feed() {
 			frames = append(frames, w.next(s.t.opts.Now()))
 		}
 		if !slices.Equal(frames, last) {
-			last = frames
+			if quiet >= longQuiet {
+				ticker.Reset(lookEvery)
+			}
+			last, quiet = frames, 0
 			s.program.Send(framesMsg(frames))
 		}
 	}
@@ -99,7 +107,7 @@ func (s *screen) interrupt(again bool) {
 	if again {
 		s.restore()
 	} else {
-		time.Sleep(2 * time.Second / framesPerSecond) // what it is waited for is drawn first
+		time.Sleep(3 * time.Second / framesPerSecond / 2) // what it is waited for is drawn first
 	}
 	s.t.opts.Interrupt()
 }
@@ -126,7 +134,11 @@ func (s *screen) restore() {
 	s.out.shut()
 	s.out.write(restoring)
 	s.giveBack()
-	go s.program.Kill()
+	go s.program.Quit()
+	select {
+	case <-s.ended: // it may have been about to set up the terminal
+	case <-time.After(patience / 10):
+	}
 }
 
 // restoring undoes whatever the program may have set, in the alternate screen

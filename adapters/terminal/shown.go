@@ -72,6 +72,6 @@ func (c canvas) progress(p ports.Progress) string {
 	if length < 4 {
 		return label + strings.TrimSpace(count)
 	}
-	full := int(int64(done) * int64(length) / int64(p.Total))
+	full := int(float64(done) / float64(p.Total) * float64(length))
 	return label + c.paint(good, strings.Repeat("█", full)) + c.paint(faint, strings.Repeat("░", length-full)) + count
 }

@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"example.com/agl/ports"
@@ -28,9 +29,23 @@ func (w *watch) next(now time.Time) *frame {
 	return w.last
 }
 
+// same reports whether two frames are drawn alike. It is called all the time,
+// and reflect would be most of what a run that waits costs.
 func same(a, b *frame) bool {
-	return a.shown == b.shown && a.broken == b.broken && a.elapsed == b.elapsed && a.screen.Equal(b.screen) &&
-		reflect.DeepEqual(a.since, b.since) && reflect.DeepEqual(a.status, b.status)
+	return a.shown == b.shown && a.broken == b.broken && a.elapsed == b.elapsed && slices.Equal(a.since, b.since) &&
+		a.screen.Equal(b.screen) && sameStatus(&a.status, &b.status)
+}
+
+func sameStatus(a, b *ports.Status) bool {
+	return a.Usage == b.Usage && slices.Equal(a.Notes, b.Notes) && reflect.DeepEqual(a.Run, b.Run) &&
+		slices.EqualFunc(a.Namespaces, b.Namespaces, sameNamespace)
+}
+
+func sameNamespace(a, b ports.NamespaceStatus) bool {
+	return a.Namespace == b.Namespace && a.Parent == b.Parent && a.Verb == b.Verb && a.Name == b.Name && a.Ordinal == b.Ordinal &&
+		a.Activity == b.Activity && a.Waiting == b.Waiting && a.Since.Equal(b.Since) && a.Records == b.Records &&
+		a.Usage == b.Usage && a.Landing == b.Landing && reflect.DeepEqual(a.Verdict, b.Verdict) &&
+		reflect.DeepEqual(a.Asking, b.Asking)
 }
 
 // view returns what the workflow shows. A view that panics is not called again.
@@ -50,62 +65,47 @@ func (w *watch) view(s ports.Status) (screen ports.Screen, ok bool) {
 // keepTime fills in how long everything has been going on. The time of what
 // waits for a person stands still, so that nothing is drawn meanwhile.
 func (w *watch) keepTime(f *frame, now time.Time) {
-	namespaces := f.status.Namespaces
-	at := make(map[string]int, len(namespaces))
-	for i := range namespaces {
-		at[namespaces[i].Namespace] = i
-	}
-	// waits reports whether a namespace waits for a person, or for one that does.
-	waits := func(i int) bool {
-		for range namespaces {
-			ns := &namespaces[i]
-			next, ok := at[ns.Waiting]
-			switch {
-			case len(ns.Asking) > 0:
-				return true
-			case ns.Waiting == "" || !ok:
-				return false
-			}
-			i = next
-		}
-		return false
-	}
-	moves, waiting := false, false
-	f.since = make(map[string]time.Duration)
-	for i := range namespaces {
-		ns := &namespaces[i]
+	waits := waiting(f.status.Namespaces)
+	moves, stands := false, false
+	f.since = make([]time.Duration, len(waits))
+	for i := range waits {
+		ns := &f.status.Namespaces[i]
 		if ns.Verb == "" {
 			continue
 		}
-		still := waits(i)
-		moves, waiting = moves || !still, waiting || still
-		since := elapsed(ns.Since, now)
-		if still && w.last != nil {
-			if was, ok := w.last.since[ns.Namespace]; ok && w.sameVerb(ns) {
-				since = was
+		moves, stands = moves || !waits[i], stands || waits[i]
+		f.since[i] = elapsed(ns.Since, now)
+		if waits[i] && w.last != nil && i < len(w.last.since) { // namespaces keep their places
+			if was := &w.last.status.Namespaces[i]; was.Namespace == ns.Namespace && was.Since.Equal(ns.Since) {
+				f.since[i] = w.last.since[i]
 			}
 		}
-		f.since[ns.Namespace] = since
 	}
 	end := now
 	if !f.status.Run.Ended.IsZero() {
 		end = f.status.Run.Ended
 	}
 	f.elapsed = elapsed(f.status.Run.Created, end)
-	if waiting && !moves && w.last != nil {
+	if stands && !moves && w.last != nil {
 		f.elapsed = w.last.elapsed
 	}
 }
 
-// sameVerb reports whether a namespace was at the same verb when it was last
-// drawn.
-func (w *watch) sameVerb(ns *ports.NamespaceStatus) bool {
-	for i := range w.last.status.Namespaces {
-		if was := &w.last.status.Namespaces[i]; was.Namespace == ns.Namespace {
-			return was.Since.Equal(ns.Since)
+// waiting reports of each namespace whether it waits for a person, or for a
+// namespace that does.
+func waiting(namespaces []ports.NamespaceStatus) []bool {
+	waits := make([]bool, len(namespaces))
+	at := make(map[string]bool)
+	for found := true; found; {
+		found = false
+		for i := range namespaces {
+			ns := &namespaces[i]
+			if !waits[i] && (len(ns.Asking) > 0 || ns.Waiting != "" && at[ns.Waiting]) {
+				waits[i], at[ns.Namespace], found = true, true, true
+			}
 		}
 	}
-	return false
+	return waits
 }
 
 // elapsed returns how long something has been going on, no finer than it is
