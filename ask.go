@@ -153,8 +153,9 @@ func (r *Run) Ask(ctx context.Context, q Query, inputs ...Input) error {
 	return r.run.Ask(ctx, query)
 }
 
-// Ask asks a person about the conflict as it stands. The answer is not recorded:
-// a run that is interrupted and comes to the conflict again asks again.
+// Ask asks a person about the conflict as it stands. The answer counts for this
+// landing and this try: one that was interrupted goes on where it was, and one
+// that was given up and is tried again asks again.
 func (c *Conflict) Ask(ctx context.Context, q Query) error {
 	if q == nil {
 		return ports.Invalid.Errorf("ask in a conflict", "the question is nil")
@@ -167,9 +168,15 @@ func (c *Conflict) Ask(ctx context.Context, q Query) error {
 }
 
 // AskTool returns the tool, "ask", by which an agent puts a question to a
-// person: with options, in the person's own words, or both. It is asked in the
-// name of the step; the answer is recorded with it, and given again if the step
-// is interrupted, runs again and asks the same.
+// person. Its arguments are the question, options to choose from, if there are
+// any, and whether the person may answer in their own words all the same:
+//
+//	{"question": "Which dialect?", "options": ["SQL", "CQL"], "free": true}
+//
+// It is asked in the name of the step; the answer is recorded with it, and given
+// again if the step is interrupted, runs again and asks the same, in the same
+// words. Where nobody is there the agent is ended for that: what is sure to be
+// asked is better asked by Run.Ask, before the step.
 func AskTool() Tool {
 	type arguments struct {
 		Question string   `json:"question" jsonschema_description:"What to ask: one question, with all that the person needs to know to answer it."`

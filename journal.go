@@ -52,6 +52,8 @@ type (
 	Landing = ports.Landing
 	// A LandingState says whether what a worktree has made is in its parent.
 	LandingState = ports.LandingState
+	// A Reply is what a person answered to an agent, or about a conflict.
+	Reply = ports.Reply
 	// An OpenQuestion is one that waits for an answer.
 	OpenQuestion = ports.OpenQuestion
 )
@@ -86,6 +88,15 @@ const (
 	KindAnswer  = ports.KindAnswer
 	KindVerdict = ports.KindVerdict
 	KindLanding = ports.KindLanding
+)
+
+// The states of landings.
+const (
+	LandingNone     = ports.LandingNone
+	LandingUnderWay = ports.LandingUnderWay
+	LandingConflict = ports.LandingConflict
+	LandingDone     = ports.LandingDone
+	LandingFailed   = ports.LandingFailed
 )
 
 // Following a run.

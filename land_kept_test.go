@@ -353,3 +353,56 @@ func TestAMergeThatIsCommittedInItsCheckoutIsLanded(t *testing.T) {
 		})
 	}
 }
+
+// A resolver that asks only a person, who answers the first try, and then edits
+// the merge: what is answered is not asked again, and what was typed is there
+// when the try comes that it was typed in.
+func TestWhatAPersonAnsweredAndTypedInAConflictIsThereWhenItIsComeToAgain(t *testing.T) {
+	t.Parallel()
+	for name, elsewhere := range map[string]bool{"killed": false, "nobody there": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newClash(t, false)
+			s := &seat{say: func(ports.Question) string { return "done" }}
+			w.set.Terminal = s.terminal()
+			death := &faults{}
+			asking := func(at2 func(c *agl.Conflict)) agl.Resolver {
+				return func(ctx context.Context, c *agl.Conflict) (agl.Resolution, error) {
+					if c.Attempt == 2 {
+						at2(c)
+					}
+					var done bool
+					q := agl.Choose(fmt.Sprint("try ", c.Attempt), agl.Opt("done", true), agl.Opt("no", false))
+					if err := c.Ask(ctx, q.Into(&done)); err != nil || !done {
+						return c.Abort(), err
+					}
+					return c.Retry(), nil
+				}
+			}
+			plain := w.set
+			w.set = death.wrap(plain)
+			err := bounded(t, func() error {
+				return w.start(job(inOrder(asking(func(c *agl.Conflict) {
+					w.typed(c, "same.txt", "both\n")
+					death.die()
+				}))))
+			})
+			require.ErrorIs(t, err, errFault)
+			require.Equal(t, []string{"try 1"}, s.texts())
+			w.set = plain
+			finds := asking(func(c *agl.Conflict) { require.Equal(t, "both\n", w.there(c, "same.txt")) })
+			if elsewhere {
+				w.set.Terminal = nil
+				var unanswered *agl.UnansweredError
+				require.ErrorAs(t, w.resume(inOrder(finds)), &unanswered)
+				require.Equal(t, "try 2", unanswered.Questions[0].Text)
+				require.NoError(t, w.engine().Answer(t.Context(), "job", unanswered.Questions[0].ID, "done"))
+				require.NoError(t, w.resume(inOrder(finds)))
+			} else {
+				require.NoError(t, w.resume(inOrder(finds)))
+				require.Equal(t, []string{"try 2"}, s.texts())
+			}
+			require.Equal(t, "both\n", w.landed()["same.txt"])
+		})
+	}
+}

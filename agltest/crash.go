@@ -308,7 +308,8 @@ func (h *Harness) boughtTwice(first *life, d death) []string {
 
 // askedTwice names the verbs in which a person was asked more often again than
 // the death of the first process explains: there may be a question whose answer
-// was not recorded. Those of a landing are about it as it stands, and never are.
+// was not recorded. Those of a landing are not told: what else is recorded while
+// it goes on would be taken for their answers.
 func (h *Harness) askedTwice(first *life) []string {
 	open := map[ports.Verb]int{}
 	for _, p := range first.passed() {

@@ -247,7 +247,7 @@ func (e *UnansweredError) Error() string {
 	if n := len(e.Questions) - 1; n > 0 {
 		more = fmt.Sprintf(" (and %d more)", n)
 	}
-	return fmt.Sprintf("nobody is there to answer question %s (%s): %s%s; answer it (agl answer %s %s ...), then resume the run",
+	return fmt.Sprintf("nobody is there to answer question %s (%s): %s%s; answer it (Engine.Answer; on the command line: answer %s %s ...), then resume the run",
 		q.ID, who, Clip(Printable(q.Text), 200), more, e.Label, q.ID)
 }
 

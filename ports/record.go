@@ -35,7 +35,7 @@ const (
 	KindAttempt RecordKind = "attempt" // a landing met a conflict or a red gate
 	KindFix     RecordKind = "fix"     // an agent worked in the checkout of a landing
 	KindHold    RecordKind = "hold"    // what a person had made of a conflict when the run was interrupted
-	KindReply   RecordKind = "reply"   // what a person answered to an agent
+	KindReply   RecordKind = "reply"   // what a person answered to an agent, or about a conflict
 )
 
 // Ordered reports whether records of this kind have a position in their

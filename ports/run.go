@@ -38,6 +38,18 @@ const (
 type Journal struct {
 	Run     RunInfo  `json:"run"`
 	Records []Record `json:"records"`
+	Replies []Reply  `json:"replies"`
+}
+
+// A Reply is what a person answered to an agent, or about a conflict. It belongs
+// to the step, or the landing, in which that was asked.
+type Reply struct {
+	Seq       int       `json:"seq"`
+	Namespace string    `json:"namespace"`
+	From      string    `json:"from"` // the role, or the worktree that lands
+	Question  string    `json:"question"`
+	Answer    string    `json:"answer"`
+	Time      time.Time `json:"time"` // of the answer
 }
 
 // A ConflictPath is one path two sides do not agree on.

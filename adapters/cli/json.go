@@ -22,6 +22,7 @@ type (
 		Records []recordObject `json:"records"`
 
 		Namespaces []namespaceObject `json:"namespaces"`
+		Replies    []ports.Reply     `json:"replies"`
 	}
 
 	runObject struct {

@@ -69,9 +69,12 @@ func questionsText(open []agl.OpenQuestion, program string) string {
 		for i, option := range q.Options {
 			fmt.Fprintf(&b, "    %d  %s\n", i+1, line(option, 1000))
 		}
+		if q.Free && len(q.Options) > 0 {
+			b.WriteString("    or a text of your own\n")
+		}
 		switch {
 		case o.Answer != "":
-			fmt.Fprintf(&b, "    answered: %s; the run takes it when it goes on\n", line(o.Answer, 200))
+			fmt.Fprintf(&b, "    answered: %q; the run takes it when it goes on\n", line(o.Answer, 200))
 		default:
 			fmt.Fprintf(&b, "    %s answer %s %s %s\n", program, q.Run, q.ID, answerForm(q))
 		}
@@ -83,6 +86,9 @@ func questionsText(open []agl.OpenQuestion, program string) string {
 func asker(q ports.Question) string {
 	if strings.HasPrefix(q.From, string(ports.KindLanding)+" ") { // of its namespace
 		return line(q.From, 60)
+	}
+	if q.From == "" && q.Namespace != ports.Base {
+		return "the workflow, in " + line(q.Namespace, 60)
 	}
 	return who(q.Namespace, cmp.Or(q.From, "the workflow"))
 }
@@ -118,7 +124,9 @@ func (c *answerCmd) run(ctx context.Context, s *session) error {
 		if err != nil {
 			return err
 		}
-		value = optionOf(q, value)
+		if value, err = optionOf(q, value); err != nil {
+			return err
+		}
 		if err := engine.Answer(ctx, c.Label, q.ID, value); err != nil {
 			return err
 		}
@@ -158,28 +166,34 @@ func findQuestion(ctx context.Context, engine *agl.Engine, label, id string) (po
 }
 
 // optionOf returns the option that a number stands for, where that is no option
-// itself and the question takes no text; else what was typed.
-func optionOf(q ports.Question, typed string) string {
-	if slices.Contains(q.Options, typed) || q.TakesText() {
-		return typed
+// itself; else what was typed. The number of the entry that the dashboard has
+// for a text is no answer.
+func optionOf(q ports.Question, typed string) (string, error) {
+	n, err := strconv.Atoi(typed)
+	switch {
+	case err != nil, len(q.Options) == 0, slices.Contains(q.Options, typed):
+		return typed, nil
+	case n >= 1 && n <= len(q.Options):
+		return q.Options[n-1], nil
+	case q.Free:
+		return "", ports.Invalid.Errorf("", "the options are 1 to %d; to answer in your own words type these, and more than a number", len(q.Options))
 	}
-	if n, err := strconv.Atoi(typed); err == nil && n >= 1 && n <= len(q.Options) {
-		return q.Options[n-1]
-	}
-	return typed
+	return "", ports.Invalid.Errorf("", "the options are 1 to %d", len(q.Options))
 }
 
 // unansweredText says which questions a run has stopped for, and how it goes on.
 func unansweredText(e *agl.UnansweredError, program string) string {
-	var first ports.Question
-	if len(e.Questions) > 0 {
-		first = e.Questions[0]
+	switch n := len(e.Questions); n {
+	case 0:
+		return e.Error()
+	case 1:
+		q := e.Questions[0]
+		return fmt.Sprintf("nobody is there to answer %s: %s - answer with %s answer %s %s %s, then %s resume %s",
+			asker(q), line(q.Text, 200), program, e.Label, q.ID, answerForm(q), program, e.Label)
+	default:
+		return fmt.Sprintf("nobody is there to answer %d questions, the first by %s: %s - see %s questions %s, answer, then %s resume %s",
+			n, asker(e.Questions[0]), line(e.Questions[0].Text, 200), program, e.Label, program, e.Label)
 	}
-	text := fmt.Sprintf("nobody is there to answer %s: %s", asker(first), line(first.Text, 200))
-	if more := len(e.Questions) - 1; more > 0 {
-		text += fmt.Sprintf(" (and %s)", counted(int64(more), "more question"))
-	}
-	return fmt.Sprintf("%s; answer with %s answer %s %s %s, then %s resume %s", text, program, e.Label, first.ID, answerForm(first), program, e.Label)
 }
 
 // askedText says in one line what is asked and how it is answered.

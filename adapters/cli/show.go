@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -27,7 +28,7 @@ func (c *showCmd) run(ctx context.Context, s *session) error {
 			return err
 		}
 		if s.globals.JSON {
-			answer := showAnswer{Run: runJSON(journal.Run), Namespaces: namespacesJSON(status)}
+			answer := showAnswer{Run: runJSON(journal.Run), Namespaces: namespacesJSON(status), Replies: journal.Replies}
 			for i := range journal.Records {
 				answer.Records = append(answer.Records, recordJSON(&journal.Records[i]))
 			}
@@ -76,10 +77,13 @@ func journalText(j agl.Journal, status agl.Status, now time.Time, paint painter)
 	if len(j.Records) > 0 {
 		b.WriteString("\n" + recordsText(j.Records))
 	}
+	for _, r := range j.Replies {
+		fmt.Fprintf(&b, "\n%s asked: %s\n    answered: %s\n", who(r.Namespace, r.From), line(r.Question, 200), line(r.Answer, 200))
+	}
 	given := ports.Usage{Input: status.Usage.Tokens() - usage.Tokens(), Cost: status.Usage.Cost - usage.Cost}
 	switch {
 	case given.Tokens() > 0:
-		fmt.Fprintf(&b, "\n%s; %s more in records given up%s\n", tokens(usage), count(given.Tokens()), cost(given))
+		fmt.Fprintf(&b, "\n%s; %s more in records given up, and in landings under way%s\n", tokens(usage), count(given.Tokens()), cost(given))
 	case len(j.Records) > 0:
 		fmt.Fprintf(&b, "\n%s in all\n", tokens(usage))
 	}
@@ -137,6 +141,10 @@ func refusal(r *ports.Record) *agl.Verdict {
 func outcome(r *ports.Record) string {
 	if r.Failure != nil {
 		return cmp.Or(string(r.Failure.Kind), "failed")
+	}
+	var answer string
+	if r.Kind == agl.KindAnswer && json.Unmarshal(r.Value, &answer) == nil {
+		return line(answer, 40)
 	}
 	return "ok"
 }

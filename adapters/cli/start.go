@@ -72,7 +72,11 @@ func (s *session) follow(ctx context.Context, label string, flags *callFlags, do
 	case errors.As(err, &unanswered):
 		return &hintedError{err, unansweredText(unanswered, s.program.Name)}
 	case errors.Is(err, context.Canceled) && agl.KindOf(err) == "" && progress.begun:
-		return fmt.Errorf("run %s was stopped; go on with %s resume %s: %w", label, s.program.Name, label, err)
+		text := fmt.Sprintf("run %s was stopped; go on with %s resume %s", label, s.program.Name, label)
+		if len(ports.Leaves(err)) > 1 { // of every worktree the same
+			return &hintedError{context.Canceled, text}
+		}
+		return fmt.Errorf("%s: %w", text, err)
 	case err != nil:
 		return s.unlanded(label, err)
 	case s.globals.JSON:

@@ -15,16 +15,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 
 	"example.com/agl/internal/gittest"
+	"example.com/agl/internal/ptytest"
 )
 
 // A seat is agl at a pseudo-terminal, and all that it has written there.
 type seat struct {
 	*exec.Cmd
 	keys   *os.File
+	tty    *os.File
 	before string // the terminal's settings
 
 	mu      sync.Mutex
@@ -35,10 +36,8 @@ type seat struct {
 // sit starts agl with a terminal.
 func sit(t *testing.T, repo *gittest.Repo, args ...string) *seat {
 	t.Helper()
-	keys, tty, err := pty.Open()
-	require.NoError(t, err)
-	require.NoError(t, pty.Setsize(keys, &pty.Winsize{Cols: 100, Rows: 30}))
-	s := &seat{Cmd: exec.Command("agl", args...), keys: keys, before: settings(t, tty), ended: make(chan struct{})}
+	keys, tty := ptytest.Open(t, 100, 30)
+	s := &seat{Cmd: exec.Command("agl", args...), keys: keys, tty: tty, before: settings(t, tty), ended: make(chan struct{})}
 	s.Dir, s.Env = repo.Dir, append(repo.Env, "TERM=xterm-256color")
 	s.Stdin, s.Stdout, s.Stderr = tty, tty, tty
 	s.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -98,7 +97,7 @@ func (s *seat) presses(t *testing.T, keys string) {
 // isSane requires that the terminal is as it was found.
 func (s *seat) isSane(t *testing.T) {
 	t.Helper()
-	require.Equal(t, s.before, settings(t, s.keys))
+	require.Equal(t, s.before, settings(t, s.tty))
 	written := func() string {
 		s.mu.Lock()
 		defer s.mu.Unlock()

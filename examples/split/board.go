@@ -20,7 +20,7 @@ func board(request string, chunks []Chunk) func(agl.Status) agl.Screen {
 		for _, chunk := range chunks {
 			ns := now[chunk.ID]
 			state := stateOf(ns)
-			if state == "landed" {
+			if ns.Landing == agl.LandingDone {
 				landed++
 			}
 			table.Rows = append(table.Rows, []string{chunk.ID, state, fmt.Sprint(ns.Usage.Tokens()), ns.Activity})

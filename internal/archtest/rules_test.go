@@ -157,6 +157,11 @@ var rules = []rule{
 		why:  "it makes repositories for tests with git alone: what it tests must not have made them",
 	},
 	{
+		pkgs: []string{"internal/ptytest"},
+		mods: []string{"github.com/creack/pty"},
+		why:  "it opens pseudo-terminals for tests of several packages, and knows none of them",
+	},
+	{
 		pkgs: []string{"internal/exampletest"},
 		why:  "it runs the lines of a test in an Example, and knows nothing but the testing package",
 	},

@@ -68,10 +68,6 @@ func questionID(namespace, key string) string {
 // run, and short enough to type.
 const idLength = 10
 
-// replyID is the id of a question that an agent asks; the namespace is in its
-// key.
-func replyID(key string) string { return key[:min(len(key), idLength)] }
-
 // Ask asks a person, unless it is recorded. It needs no checkout: children land
 // meanwhile.
 func (r *Run) Ask(ctx context.Context, q *Query) error {
@@ -117,8 +113,9 @@ func (a *attempt) ask(ctx context.Context, q ports.Question, otherwise *string) 
 	return e, err
 }
 
-// Ask asks a person about the conflict as it stands. The answer is not
-// recorded: a resume that comes to the conflict again asks again.
+// Ask asks a person about the conflict as it stands, unless that was answered for
+// these very commits: a landing that was interrupted goes on where it was. One
+// that was given up, and is tried again, asks again.
 func (c *Conflict) Ask(ctx context.Context, q *Query) error {
 	l := c.landing
 	asked, err := q.question(l.x, l.space.name, l.verb.op())
@@ -134,19 +131,14 @@ func (c *Conflict) Ask(ctx context.Context, q *Query) error {
 		return err
 	}
 	defer c.leave()
-	key, _, err := l.supportKey("ask", c.Attempt, fmt.Sprint(n), fingerprint.Key(ports.KindAnswer, terms))
+	key, about, err := l.supportKey("ask", c.Attempt, fmt.Sprint(n), fingerprint.Key(ports.KindAnswer, terms))
 	if err != nil {
 		return err
 	}
 	asked.ID = questionID(l.space.name, key)
-	answer, err := l.await(ctx, asked, q.Default)
+	value, err := l.reply(ctx, asked, reply{key: key, terms: append(about, terms...), since: l.since, otherwise: q.Default, landing: l.record.Landing})
 	if err != nil {
 		return fmt.Errorf("ask in %s: %w", l.verb.op(), err)
-	}
-	l.x.settle(ctx, asked.ID)
-	value, err := strictjson.Canonical(answer)
-	if err != nil {
-		return ports.Internal.Errorf("ask in "+l.verb.op(), "%w", err)
 	}
 	return q.Deliver(value)
 }

@@ -50,9 +50,8 @@ func (a *attempt) askTool(tool *Tool) ports.Tool {
 
 // answer returns the answer to what the attempt's agent asks.
 func (a *attempt) answer(ctx context.Context, asked AgentQuestion) (string, error) {
-	x := a.x
 	q := ports.Question{
-		Run: x.label, Namespace: a.space.name, From: a.verb.name,
+		Run: a.x.label, Namespace: a.space.name, From: a.verb.name,
 		Text: strings.TrimSpace(asked.Text), Options: asked.Options, Free: asked.Free,
 	}
 	if q.Options == nil {
@@ -65,36 +64,17 @@ func (a *attempt) answer(ctx context.Context, asked AgentQuestion) (string, erro
 	if err != nil {
 		return "", err
 	}
-	q.ID = replyID(key)
-	if e := x.book.Support(ports.KindReply, a.space.name, key, a.since); e != nil {
-		var answer string
-		if err := x.supportValue(ctx, e, &answer); err != nil {
-			return "", a.interrupt(a.walk.stop(err))
-		}
-		x.publish(a.space.name, ports.Answered{Question: q, Answer: answer, By: ports.AnsweredBefore})
-		return answer, nil
-	}
-	started := x.engine.now()
-	answer, err := a.await(ctx, q, nil)
+	q.ID = questionID(a.space.name, key)
+	value, err := a.reply(ctx, q, reply{key: key, terms: terms, since: a.since})
 	if err != nil {
 		if halt := a.walk.halted(); halt != nil && ctx.Err() == nil {
 			a.interrupt(halt)
 		}
 		return "", fmt.Errorf("it was not answered: %w", err)
 	}
-	value, err := strictjson.Canonical(answer)
-	if err != nil {
-		return "", err
-	}
-	_, err = x.book.Append(context.WithoutCancel(ctx), &ports.Record{
-		Kind: ports.KindReply, Namespace: a.space.name, Name: a.verb.name, Key: key, Terms: terms, Value: value,
-		Called: a.record.Called, Started: started, Ended: x.engine.now(),
-	})
-	if err != nil {
-		return "", a.interrupt(a.walk.stop(fmt.Errorf("record the answer to %s: %w", a.verb.name, err)))
-	}
-	x.settle(ctx, q.ID)
-	return answer, nil
+	var answer string
+	err = strictjson.Decode(value, &answer)
+	return answer, err
 }
 
 func checkAgentQuestion(q ports.Question) error {
@@ -139,14 +119,13 @@ func (a *attempt) askedKey(q ports.Question) (string, []ports.Term, error) {
 
 // interrupt ends the attempt's turn: the walk is halted, and what the turn waits
 // for does not come. The turn is not recorded.
-func (a *attempt) interrupt(halt error) error {
+func (a *attempt) interrupt(halt error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.halt = halt
 	if a.cancelTurn != nil {
 		a.cancelTurn()
 	}
-	return halt
 }
 
 // interrupted returns why the attempt's turn was ended; nil if it was not.

@@ -104,10 +104,8 @@ func (x *execution) dropTaken(ctx context.Context) error {
 	taken := map[string]*ledger.Entry{}
 	for _, e := range x.book.Entries() {
 		switch e.Kind {
-		case ports.KindAnswer:
+		case ports.KindAnswer, ports.KindReply:
 			taken[questionID(e.Namespace, e.Key)] = e
-		case ports.KindReply:
-			taken[replyID(e.Key)] = e
 		}
 	}
 	for _, id := range ids {

@@ -38,7 +38,33 @@ func (e *Engine) Journal(ctx context.Context, label string) (ports.Journal, erro
 	if err != nil {
 		return ports.Journal{}, err
 	}
-	return ports.Journal{Run: e.info(ctx, book), Records: records}, nil
+	replies, err := repliesOf(ctx, book)
+	return ports.Journal{Run: e.info(ctx, book), Records: records, Replies: replies}, err
+}
+
+// repliesOf returns what a person answered to agents and about conflicts.
+func repliesOf(ctx context.Context, book *ledger.Book) ([]ports.Reply, error) {
+	replies := []ports.Reply{}
+	for _, e := range book.Entries() {
+		if e.Kind != ports.KindReply {
+			continue
+		}
+		full, err := book.Full(ctx, e.Seq)
+		if err != nil {
+			return nil, err
+		}
+		r := ports.Reply{Seq: e.Seq, Namespace: e.Namespace, From: e.Name, Time: e.Ended}
+		if err := json.Unmarshal(full.Value, &r.Answer); err != nil {
+			return nil, ports.Internal.Errorf("", "record %d is no answer: %w", e.Seq, err)
+		}
+		for _, term := range full.Terms {
+			if term.Name == "question" {
+				_ = json.Unmarshal([]byte(term.Text), &r.Question) // a term of ours
+			}
+		}
+		replies = append(replies, r)
+	}
+	return replies, nil
 }
 
 func (e *Engine) open(ctx context.Context, label string) (*ledger.Book, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"example.com/agl/internal/ledger"
 	"example.com/agl/ports"
@@ -221,11 +222,16 @@ func (x *execution) findBranch(ctx context.Context, namespace, was, head string,
 		return "", strayBranch(branch, at, head)
 	case namespace == ports.Base && len(x.book.Live("")) == 0:
 		return head, x.grow(ctx)
-	case !there && !interrupted && len(x.book.Live(namespace)) == 0:
+	case !there && !interrupted && !x.worked(namespace):
 		return "", nil
 	}
 	x.note(namespace, "branch %s was gone: it is made again at %.12s", branch, head)
 	return head, x.trees.Move(ctx, branch, "", head)
+}
+
+// worked reports whether a verb of a namespace has worked in its checkout.
+func (x *execution) worked(namespace string) bool {
+	return slices.ContainsFunc(x.book.Live(namespace), func(e *ledger.Entry) bool { return e.Kind != ports.KindAnswer })
 }
 
 // strayBranch says that a branch is where no record put it.
