@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -20,8 +21,9 @@ type model struct {
 	canvas  canvas
 	height  int
 	frames  []*frame
-	asking  *asking // nil while nothing is asked
-	aside   bool    // the board is looked at although something is asked
+	asking  *asking   // nil while nothing is asked
+	left    time.Time // when another question was last on the screen; zero: never
+	aside   bool      // the board is looked at although something is asked
 	help    bool
 	gates   bool
 	scroll  int
@@ -70,19 +72,24 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // swap puts the question on the screen that belongs there.
 func (m *model) swap() {
 	s, ok := m.queue.Shown()
-	switch {
-	case !ok:
-		m.asking, m.aside = nil, false
-	case m.asking != nil && m.asking.id == s.ID:
+	if ok && m.asking != nil && m.asking.id == s.ID {
 		m.asking.more = s.More
-	default:
-		m.asking, m.aside = newAsking(s), false
+		return
+	}
+	if m.asking != nil {
+		m.left = time.Now().Add(time.Second / framesPerSecond) // by then the other is drawn
+	}
+	m.asking, m.aside = nil, false
+	if ok {
+		m.asking = newAsking(s)
 	}
 }
 
-// takes reports whether what is typed now is meant for the question.
+// takes reports whether what is typed now is meant for the question. The queue
+// knows when it came first, and the model when the person can have seen that.
 func (m *model) takes() bool {
-	return m.asking != nil && !m.aside && !m.help && m.queue.Takes(m.asking.id)
+	return m.asking != nil && !m.aside && !m.help && m.queue.Takes(m.asking.id) &&
+		(m.left.IsZero() || time.Since(m.left) >= questions.Guard)
 }
 
 func (m *model) key(k tea.KeyPressMsg) tea.Cmd {

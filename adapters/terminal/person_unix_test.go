@@ -177,7 +177,7 @@ func (p *person) types(keys string) {
 }
 
 // reads waits as long as it takes to see that another question is there.
-func (p *person) reads() { <-time.After(questions.Guard + 50*time.Millisecond) }
+func (p *person) reads() { <-time.After(questions.Guard + 150*time.Millisecond) }
 
 // resizes changes the size of the screen.
 func (p *person) resizes(columns, height int) {

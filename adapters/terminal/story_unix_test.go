@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/term"
 	"github.com/stretchr/testify/require"
 
 	"example.com/agl/adapters/terminal"
@@ -308,6 +309,28 @@ func TestCtrlZGivesTheTerminalBackUntilTheJobGoesOn(t *testing.T) {
 	p.sees("good bye")
 	c.ends()
 	p.finds()
+}
+
+// Case F6.
+func TestAProcessThatWasStoppedSetsTheTerminalUpAgain(t *testing.T) {
+	t.Parallel()
+	p := sit(t, 80, 24)
+	c := p.starts("signals")
+	p.sees("❯ 1 yes")
+	raw, err := term.GetState(p.tty.Fd())
+	require.NoError(t, err)
+	require.NoError(t, c.Process.Signal(syscall.SIGSTOP))
+	require.NoError(t, term.Restore(p.tty.Fd(), p.found)) // as a shell does meanwhile
+	p.mu.Lock()
+	_, _ = p.emu.WriteString("\x1b[2J") // and writes
+	p.mu.Unlock()
+	require.NoError(t, c.Process.Signal(syscall.SIGCONT))
+	p.sees("❯ 1 yes")
+	p.types("2\r")
+	require.Equal(t, "answered no", c.reported())
+	now, err := term.GetState(p.tty.Fd())
+	require.NoError(t, err)
+	require.Equal(t, raw, now)
 }
 
 func TestCtrlZWithoutJobControlDoesNoHarm(t *testing.T) {

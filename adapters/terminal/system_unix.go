@@ -56,6 +56,16 @@ func (s *screen) suspend() tea.Msg {
 			return nil
 		}
 	}
+	return s.resume()
+}
+
+// settling is how long the library is given to end what draws before it begins
+// to draw again: what ends stops the clock of what begins, if it comes later.
+const settling = 100 * time.Millisecond
+
+// resume takes the terminal again that was released.
+func (s *screen) resume() tea.Msg {
+	time.Sleep(settling)
 	_ = s.program.RestoreTerminal() // else its input ends, which is told
 	return tea.ClearScreen()
 }
@@ -74,8 +84,7 @@ func (s *screen) continued() {
 			if s.suspended.Load() || inBackground(s.t.opts.In) || s.program.ReleaseTerminal() != nil {
 				continue
 			}
-			_ = s.program.RestoreTerminal() // else its input ends, which is told
-			s.program.Send(tea.ClearScreen())
+			s.program.Send(s.resume())
 		}
 	}
 }
