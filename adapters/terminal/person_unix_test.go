@@ -15,11 +15,11 @@ import (
 
 	"github.com/charmbracelet/x/term"
 	"github.com/charmbracelet/x/vt"
-	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"example.com/agl/adapters/terminal"
+	"example.com/agl/internal/ptytest"
 	"example.com/agl/internal/questions"
 	"example.com/agl/ports"
 )
@@ -42,14 +42,12 @@ type person struct {
 // sit returns a person at a screen of a size.
 func sit(t testing.TB, columns, height int) *person {
 	t.Helper()
-	master, tty, err := pty.Open()
-	require.NoError(t, err)
-	master = pollable(t, master)
+	master, tty := ptytest.Open(t, columns, height)
 	p := &person{
 		t: t, master: master, tty: tty, emu: vt.NewEmulator(columns, height),
 		changed: make(chan struct{}), ended: make(chan struct{}),
 	}
-	p.setSize(columns, height)
+	var err error
 	p.found, err = term.GetState(tty.Fd())
 	require.NoError(t, err)
 	go p.read()
@@ -72,17 +70,6 @@ func sit(t testing.TB, columns, height int) *person {
 		<-replied
 	})
 	return p
-}
-
-// pollable returns a file of which a read ends when it is closed, in place of f.
-func pollable(t testing.TB, f *os.File) *os.File {
-	t.Helper()
-	fd, err := syscall.Dup(int(f.Fd()))
-	require.NoError(t, err)
-	require.NoError(t, f.Close())
-	syscall.CloseOnExec(fd)
-	require.NoError(t, syscall.SetNonblock(fd, true))
-	return os.NewFile(uintptr(fd), f.Name())
 }
 
 func (p *person) setSize(columns, height int) {
