@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -289,104 +287,6 @@ func TestADeadlineThatPassesWhileAPersonIsAskedIsRecorded(t *testing.T) {
 	})
 }
 
-// askingSteps are two children whose agents ask the same.
-func askingSteps() *agl.Workflow[agl.None] {
-	return script(func(ctx context.Context, run *agl.Run) error {
-		children, err := opens(ctx, run, "a", "b")
-		if err != nil {
-			return err
-		}
-		return each([]string{"a", "b"}, func(name string) error {
-			return children[strings.Index("ab", name)].Step(ctx, asker.Commit("x"))
-		})
-	}, asker)
-}
-
-func TestIdenticalQuestionsOfTwoAgentsGetTheirOwnAnswers(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, func(tn *turn) (any, error) {
-		for i := range 2 {
-			said := tn.call("ask", `{"question": "Which?", "options": ["x", "y"], "free": true}`)
-			if said.Rejected {
-				return nil, errors.New(said.Text)
-			}
-			tn.write(fmt.Sprint(tn.Namespace, i), said.Text)
-		}
-		return patch{}, nil
-	})
-	s := &seat{say: func(q ports.Question) string { return "for " + q.Namespace + " " + q.ID }}
-	w.set.Terminal = s.terminal()
-	require.NoError(t, w.start(job(askingSteps())))
-	var ids []string
-	for _, q := range s.asked {
-		require.Equal(t, "asker", q.From)
-		require.True(t, q.TakesText())
-		ids = append(ids, q.ID)
-	}
-	slices.Sort(ids)
-	require.Len(t, slices.Compact(ids), 4)
-	for _, r := range w.journal() {
-		files := w.repo.Files(r.Head)
-		require.True(t, strings.HasPrefix(string(files[r.Namespace+"0"]), "for "+r.Namespace), "%v", files)
-		require.NotEqual(t, files[r.Namespace+"0"], files[r.Namespace+"1"])
-	}
-}
-
-func TestAnAgentWhoseQuestionNobodyAnswersIsStoppedAndGivenTheAnswerOnResume(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var said []string
-		w := newWorld(t, func(tn *turn) (any, error) {
-			tn.write("f", "half")
-			res := tn.call("ask", `{"question": "Which?", "options": ["x", "y"]}`)
-			if res.Rejected {
-				<-tn.ctx.Done()
-				return nil, tn.ctx.Err()
-			}
-			said = append(said, res.Text)
-			tn.write("f", res.Text)
-			return patch{}, nil
-		})
-		wf := script(func(ctx context.Context, run *agl.Run) error { return run.Step(ctx, asker.Commit("x")) }, asker)
-		var unanswered *agl.UnansweredError
-		require.ErrorAs(t, w.start(job(wf)), &unanswered)
-		require.Empty(t, w.journal(), "it is no failure")
-		require.NoError(t, w.engine().Answer(t.Context(), "job", unanswered.Questions[0].ID, "y"))
-		require.NoError(t, w.resume(wf))
-		require.Equal(t, []string{"y"}, said)
-		require.Equal(t, "y", w.files()["f"])
-	})
-}
-
-// The agent dies after its question was answered: its step runs again, and the
-// person is not asked again.
-func TestAQuestionThatWasAnsweredIsNotPutAgainWhenItsStepRunsAgain(t *testing.T) {
-	t.Parallel()
-	died := false
-	w := newWorld(t, func(tn *turn) (any, error) {
-		res := tn.call("ask", `{"question": "Which?"}`)
-		if !died {
-			died = true
-			return nil, errors.New("it died")
-		}
-		tn.write("f", res.Text)
-		return patch{}, nil
-	})
-	s := &seat{say: func(ports.Question) string { return "this" }}
-	w.set.Terminal = s.terminal()
-	wf := script(func(ctx context.Context, run *agl.Run) error {
-		if err := run.Step(ctx, asker.Commit("x")); err != nil {
-			return err
-		}
-		return run.Step(ctx, asker.Discard())
-	}, asker)
-	require.Error(t, w.start(job(wf)))
-	require.Equal(t, []string{"Which?"}, s.texts())
-	require.NoError(t, w.resume(wf))
-	require.Equal(t, []string{"Which?"}, s.texts(), "of the second step, not of the first again")
-	require.Equal(t, "this", w.files()["f"])
-}
-
 func TestAConflictIsAskedAboutAsItStands(t *testing.T) {
 	t.Parallel()
 	prompt := "x"
@@ -481,25 +381,4 @@ func TestAPersonIsAskedOnceHoweverARunIsInterrupted(t *testing.T) {
 			})
 		}
 	}
-}
-
-// The agent that asks is the only one that may run, and a sibling's waits for it.
-func TestARunStopsForAQuestionThatKeepsAnotherAgentFromBeginning(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, func(tn *turn) (any, error) {
-			if tn.call("ask", `{"question": "Which?"}`).Rejected {
-				<-tn.ctx.Done()
-				return nil, tn.ctx.Err()
-			}
-			tn.write("f", "x")
-			return patch{}, nil
-		})
-		e, err := agl.New(w.set, &agl.Options{Agents: 1})
-		require.NoError(t, err)
-		var unanswered *agl.UnansweredError
-		require.ErrorAs(t, e.Start(t.Context(), "job", job(askingSteps()), nil), &unanswered)
-		require.NotEmpty(t, unanswered.Questions)
-		require.NoError(t, e.Close())
-	})
 }

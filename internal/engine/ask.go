@@ -55,9 +55,10 @@ func (q *Query) terms() ([]ports.Term, error) {
 }
 
 // questionID is what a question is answered under from elsewhere: it follows
-// from its key and its namespace.
-func questionID(namespace, key string) string {
-	term, err := fingerprint.Term("question", []string{namespace, key})
+// from its key, its namespace, and the how manieth of its name it is there, so
+// that no other is ever given its answer.
+func questionID(namespace, key string, ordinal int) string {
+	term, err := fingerprint.Term("question", []string{namespace, key, fmt.Sprint(ordinal)})
 	if err != nil {
 		panic(err) // strings of our own are always JSON
 	}
@@ -82,7 +83,7 @@ func (r *Run) Ask(ctx context.Context, q *Query) error {
 	return r.take(ctx, &verb{
 		kind: ports.KindAnswer, name: ports.Clip(ports.Printable(q.Text), 60), terms: terms, deliver: q.Deliver,
 		run: func(ctx context.Context, a *attempt) (*ledger.Entry, error) {
-			asked.ID = questionID(a.space.name, a.verb.key)
+			asked.ID = questionID(a.space.name, a.verb.key, a.verb.ordinal)
 			return a.ask(ctx, asked, q.Default)
 		},
 	})
@@ -108,7 +109,7 @@ func (a *attempt) ask(ctx context.Context, q ports.Question, otherwise *string) 
 	}
 	e, err := x.record(context.WithoutCancel(ctx), r)
 	if err == nil {
-		x.settle(ctx, q.ID)
+		x.settle(ctx, q, answer)
 	}
 	return e, err
 }
@@ -135,7 +136,7 @@ func (c *Conflict) Ask(ctx context.Context, q *Query) error {
 	if err != nil {
 		return err
 	}
-	asked.ID = questionID(l.space.name, key)
+	asked.ID = questionID(l.space.name, key, 1)
 	value, err := l.reply(ctx, asked, reply{key: key, terms: append(about, terms...), since: l.since, otherwise: q.Default, landing: l.record.Landing})
 	if err != nil {
 		return fmt.Errorf("ask in %s: %w", l.verb.op(), err)

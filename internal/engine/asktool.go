@@ -64,7 +64,7 @@ func (a *attempt) answer(ctx context.Context, asked AgentQuestion) (string, erro
 	if err != nil {
 		return "", err
 	}
-	q.ID = questionID(a.space.name, key)
+	q.ID = questionID(a.space.name, key, 1)
 	value, err := a.reply(ctx, q, reply{key: key, terms: terms, since: a.since})
 	if err != nil {
 		if halt := a.walk.halted(); halt != nil && ctx.Err() == nil {
@@ -98,7 +98,17 @@ func checkAgentQuestion(q ports.Question) error {
 // askedKey is the key of what the attempt's agent asks: it is about its step,
 // and the how manieth time it asks just that.
 func (a *attempt) askedKey(q ports.Question) (string, []ports.Term, error) {
-	said := fmt.Sprint(q.Free, q.Text, "\x00", strings.Join(q.Options, "\x00"))
+	terms, err := makeTerms([]Input{
+		{"step", a.verb.key},
+		{"step ordinal", a.verb.ordinal},
+		{"question", q.Text},
+		{"options", q.Options},
+		{"free", q.Free},
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	said := fingerprint.Key(ports.KindReply, terms)
 	a.mu.Lock()
 	if a.asked == nil {
 		a.asked = map[string]int{}
@@ -106,14 +116,8 @@ func (a *attempt) askedKey(q ports.Question) (string, []ports.Term, error) {
 	a.asked[said]++
 	n := a.asked[said]
 	a.mu.Unlock()
-	terms, err := makeTerms([]Input{
-		{"namespace", a.space.name},
-		{"step", a.verb.key},
-		{"question", q.Text},
-		{"options", q.Options},
-		{"free", q.Free},
-		{"ordinal", n},
-	})
+	ordinal, err := fingerprint.Term("ordinal", n)
+	terms = append(terms, ordinal)
 	return fingerprint.Key(ports.KindReply, terms), terms, err
 }
 

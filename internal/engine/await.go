@@ -41,6 +41,9 @@ func (a *attempt) await(ctx context.Context, q ports.Question, otherwise *string
 	a.waits(1)
 	defer a.waits(-1)
 	answer, by, err = a.wait(ctx, q, otherwise)
+	if ctx.Err() != nil && err != nil && x.goesOn() && a.walk.halted() == nil { // whoever asked does not want to know any more
+		x.dropQuestion(ctx, q.ID)
+	}
 	return answer, err
 }
 
@@ -67,6 +70,8 @@ func (a *attempt) wait(ctx context.Context, q ports.Question, otherwise *string)
 		select {
 		case said := <-person.said:
 			switch {
+			case said.err != nil && ctx.Err() != nil:
+				return "", "", ctx.Err()
 			case said.err == nil:
 				if err := ports.CheckAnswer(q, said.answer); err != nil {
 					return "", "", w.stop(ports.Internal.Errorf("ask", "the terminal gave an answer that is none: %w", err))
@@ -118,12 +123,37 @@ func (x *execution) inbox(ctx context.Context, q ports.Question) (*ledger.Given,
 
 // settle removes the documents of a question that is answered. An answer that
 // stays, because the process dies here, is dropped by the next.
-func (x *execution) settle(ctx context.Context, id string) {
+func (x *execution) settle(ctx context.Context, q ports.Question, answer string) {
 	ctx = context.WithoutCancel(ctx)
 	store := x.engine.set.Store
-	err := errors.Join(ledger.DropAnswer(ctx, store, x.label, id), ledger.DropQuestion(ctx, store, x.label, id))
+	x.dropQuestion(ctx, q.ID)
+	given, err := ledger.ReadAnswer(ctx, store, x.label, q.ID)
+	if err == nil && given != nil {
+		if given.Answer != answer {
+			x.note(q.Namespace, "question %s was answered from elsewhere as well (%s): that is not used", q.ID, ports.Clip(ports.Printable(given.Answer), 100))
+		}
+		err = ledger.DropAnswer(ctx, store, x.label, q.ID)
+	}
 	if err != nil {
-		x.note("", "what is left of question %s could not be removed: %v", id, err)
+		x.note("", "what is left of question %s could not be removed: %v", q.ID, err)
+	}
+}
+
+// dropQuestion removes the document of a question that waits no more: from then
+// on nobody can answer it from elsewhere.
+func (x *execution) dropQuestion(ctx context.Context, id string) {
+	if err := ledger.DropQuestion(context.WithoutCancel(ctx), x.engine.set.Store, x.label, id); err != nil {
+		x.note("", "question %s could not be removed: %v", id, err)
+	}
+}
+
+// goesOn reports whether the run has not been stopped from outside.
+func (x *execution) goesOn() bool {
+	select {
+	case <-x.stopped:
+		return false
+	default:
+		return true
 	}
 }
 

@@ -102,10 +102,17 @@ func (x *execution) dropTaken(ctx context.Context) error {
 		return err
 	}
 	taken := map[string]*ledger.Entry{}
+	ordinals := map[string]int{}
+	for _, e := range x.book.Live("") {
+		if e.Kind == ports.KindAnswer {
+			name := e.Namespace + " " + e.Name
+			ordinals[name]++
+			taken[questionID(e.Namespace, e.Key, ordinals[name])] = e
+		}
+	}
 	for _, e := range x.book.Entries() {
-		switch e.Kind {
-		case ports.KindAnswer, ports.KindReply:
-			taken[questionID(e.Namespace, e.Key)] = e
+		if e.Kind == ports.KindReply {
+			taken[questionID(e.Namespace, e.Key, 1)] = e
 		}
 	}
 	for _, id := range ids {

@@ -51,6 +51,6 @@ func (a *attempt) reply(ctx context.Context, q ports.Question, r reply) (json.Ra
 	if err != nil {
 		return nil, a.walk.stop(fmt.Errorf("record the answer to %s: %w", a.verb.name, err))
 	}
-	x.settle(ctx, q.ID)
+	x.settle(ctx, q, answer)
 	return value, nil
 }
