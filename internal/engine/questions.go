@@ -38,11 +38,12 @@ func (e *Engine) Questions(ctx context.Context, label string) ([]ports.OpenQuest
 	}
 	for _, id := range answers {
 		given, err := ledger.ReadAnswer(ctx, e.set.Store, label, id)
+		var corrupt *ports.CorruptError
+		if errors.As(err, &corrupt) || err == nil && given == nil {
+			continue // it is none, which the run will tell, or was taken at this moment
+		}
 		if err != nil {
 			return nil, err
-		}
-		if given == nil {
-			continue // it was taken at this moment
 		}
 		if i := slices.IndexFunc(open, func(o ports.OpenQuestion) bool { return o.Question.ID == id }); i >= 0 {
 			open[i].Answer = given.Answer
@@ -58,7 +59,8 @@ func (e *Engine) Questions(ctx context.Context, label string) ([]ports.OpenQuest
 }
 
 // Answer gives the answer to a question that waits for one. The engine that
-// asks takes it within a second, or when the run is resumed.
+// asks takes it within a second, or when the run is resumed. If the question is
+// answered otherwise in that instant, the error is Conflicted.
 func (e *Engine) Answer(ctx context.Context, label, id, value string) error {
 	if err := e.exists(ctx, label); err != nil {
 		return err
@@ -77,7 +79,17 @@ func (e *Engine) Answer(ctx context.Context, label, id, value string) error {
 	if err := ports.CheckAnswer(q, value); err != nil {
 		return err
 	}
-	return ledger.WriteAnswer(ctx, e.set.Store, label, id, value, e.now())
+	if err := ledger.WriteAnswer(ctx, e.set.Store, label, id, value, e.now()); err != nil {
+		return err
+	}
+	if _, _, err := ledger.ReadQuestion(ctx, e.set.Store, label, id); !errors.Is(err, ports.NotFound) {
+		return err
+	}
+	// If the answer was taken, it has gone before its question.
+	if left, err := ledger.ReadAnswer(ctx, e.set.Store, label, id); err != nil || left == nil {
+		return err
+	}
+	return errors.Join(ports.Conflicted.Errorf(op, "it does not wait for an answer any more"), ledger.DropAnswer(ctx, e.set.Store, label, id))
 }
 
 func isQuestionID(id string) bool {
@@ -109,7 +121,7 @@ func (x *execution) dropTaken(ctx context.Context) error {
 		}
 	}
 	for _, id := range ids {
-		given, err := ledger.ReadAnswer(ctx, store, x.label, id)
+		given, err := x.given(ctx, "", id)
 		if err != nil {
 			return err
 		}
