@@ -122,7 +122,8 @@ func (e *Engine) Questions(ctx context.Context, label string) ([]OpenQuestion, e
 // where it takes one, a text. It may be called by another process than the one
 // that runs the run, which takes the answer within a second, and else does when
 // the run is resumed. A value that is no answer is Invalid, a question that is
-// not open NotFound. Until it is taken, another answer replaces it.
+// not open NotFound, one that is answered otherwise in that instant Conflicted.
+// Until it is taken, another answer replaces it.
 func (e *Engine) Answer(ctx context.Context, label, id, value string) error {
 	return e.engine.Answer(ctx, label, id, value)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -21,33 +22,49 @@ func (p Progress) SameBlock(other Block) bool { return other == Block(p) }
 
 // Equal reports whether two screens show the same.
 func (s Screen) Equal(other Screen) bool {
-	return s.Title == other.Title && slices.EqualFunc(s.Body, other.Body, Block.SameBlock)
+	return s.Title == other.Title && slices.EqualFunc(s.Body, other.Body, sameBlock)
+}
+
+// sameBlock knows that a view may return a nil Block, which shows nothing.
+func sameBlock(a, b Block) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.SameBlock(b)
 }
 
 // MaxAnswer is how long an answer may be, in bytes.
 const MaxAnswer = 1 << 20
 
 // CheckQuestion returns an Invalid error unless a question can be asked: it has
-// a text, and its options are different texts, none of them blank.
+// a text, and its options are different texts, none of them blank. What shows
+// nothing, such as control characters alone, is blank.
 func CheckQuestion(q Question) error {
 	const op = "question"
-	if strings.TrimSpace(q.Text) == "" {
+	if isBlank(q.Text) {
 		return Invalid.Errorf(op, "it is blank")
 	}
+	seen := make(map[string]bool, len(q.Options))
 	for i, option := range q.Options {
 		switch {
-		case strings.TrimSpace(option) == "":
-			return Invalid.Errorf(op, "%q: option %d is blank", q.Text, i+1)
+		case isBlank(option):
+			return Invalid.Errorf(op, "%q: option %d is blank", Clip(q.Text, 200), i+1)
 		case !utf8.ValidString(option):
-			return Invalid.Errorf(op, "%q: option %d is not UTF-8", q.Text, i+1)
-		case slices.Contains(q.Options[:i], option):
-			return Invalid.Errorf(op, "%q: it has option %q twice", q.Text, option)
+			return Invalid.Errorf(op, "%q: option %d is not UTF-8", Clip(q.Text, 200), i+1)
+		case seen[option]:
+			return Invalid.Errorf(op, "%q: it has option %q twice", Clip(q.Text, 200), Clip(option, 200))
 		}
+		seen[option] = true
 	}
 	if !utf8.ValidString(q.Text) {
-		return Invalid.Errorf(op, "%q: it is not UTF-8", q.Text)
+		return Invalid.Errorf(op, "%q: it is not UTF-8", Clip(q.Text, 200))
 	}
 	return nil
+}
+
+// isBlank reports whether nothing of a text can be seen.
+func isBlank(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
 }
 
 // CheckAnswer returns an Invalid error unless a text answers a question: it is

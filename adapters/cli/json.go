@@ -3,8 +3,11 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
+	"strings"
 	"time"
+	"unicode"
 
 	"example.com/agl"
 	"example.com/agl/ports"
@@ -163,7 +166,22 @@ func encode(v any) (string, error) {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(lists.Interface())
-	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), err
+	return unseen(string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))), err
+}
+
+// unseen returns a JSON document that says the same, in which what the encoder
+// leaves and a terminal would obey is escaped: DEL, C1 and bidirectional
+// controls. They are in strings only.
+func unseen(doc string) string {
+	var b strings.Builder
+	for _, r := range doc {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			fmt.Fprintf(&b, "\\u%04x", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // fillLists makes every nil list in v an empty one: a reader need not expect

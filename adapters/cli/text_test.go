@@ -384,3 +384,15 @@ func TestNumbersHaveTheirThousandsApart(t *testing.T) {
 	require.Equal(t, "1 token", tokens(agl.Usage{Input: 1}))
 	require.Equal(t, "1,000 tokens, $0.50", tokens(agl.Usage{Output: 1000, Cost: 0.5}))
 }
+
+// F2: nothing that a terminal obeys is written to it, as JSON neither.
+func TestJSONHasNoControlCharacter(t *testing.T) {
+	t.Parallel()
+	const text = "\x00\x1b[2J\x7f \u009b2J \u202e \u2066 日本語 e\u0301"
+	got, err := encode(questionObject{Text: text})
+	require.NoError(t, err)
+	require.Contains(t, got, "\\u007f \\u009b2J \\u202e \\u2066 日本語 e\u0301")
+	var back questionObject
+	require.NoError(t, json.Unmarshal([]byte(got), &back))
+	require.Equal(t, text, back.Text)
+}

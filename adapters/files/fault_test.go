@@ -127,3 +127,14 @@ func TestALockThatAnotherProcessHoldsIsRefusedAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, lock.Release())
 }
+
+// Whoever opens a pipe waits for who writes into it.
+func TestAPipeInADocumentsPlaceIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := files.New(t.TempDir(), "p")
+	require.NoError(t, s.Write(quiet, label, "answers/other", nil, ports.Volatile))
+	require.NoError(t, syscall.Mkfifo(s.Path(label, "answers/one"), 0o600))
+	var corrupt *ports.CorruptError
+	_, err := s.Read(quiet, label, "answers/one")
+	require.ErrorAs(t, err, &corrupt)
+}

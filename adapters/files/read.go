@@ -18,22 +18,27 @@ func (s *Store) Read(ctx context.Context, label, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if isNoFile(path) {
+		return nil, &ports.CorruptError{File: path, Err: errors.New("it is not a file")}
+	}
 	doc, err := os.ReadFile(path)
 	switch {
 	case err == nil:
 		return doc, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, ports.NotFound.Errorf("", "run %q has no %s (%s does not exist)", label, name, path)
-	case errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENOTDIR), isFolder(path):
+	case errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENOTDIR):
 		return nil, &ports.CorruptError{File: path, Err: errors.New("it is not a file")}
 	default:
 		return nil, failure("read", path, err)
 	}
 }
 
-func isFolder(path string) bool {
+// isNoFile reports whether something else is there, a folder, or a pipe, whose
+// reader would wait for ever.
+func isNoFile(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+	return err == nil && !info.Mode().IsRegular()
 }
 
 // Names returns the base names of the documents in a run's folder, sorted.

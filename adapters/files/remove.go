@@ -95,3 +95,8 @@ func removeFolder(ctx context.Context, dir, last string) error {
 		return failure("remove", dir, err)
 	}
 }
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"example.com/agl/internal/fingerprint"
@@ -60,13 +61,14 @@ func (a *attempt) answer(ctx context.Context, asked AgentQuestion) (string, erro
 	if err := checkAgentQuestion(q); err != nil {
 		return "", err
 	}
-	key, terms, err := a.askedKey(q)
+	key, terms, release, err := a.askedKey(q)
 	if err != nil {
 		return "", err
 	}
 	q.ID = questionID(a.space.name, key, 1)
 	value, err := a.reply(ctx, q, reply{key: key, terms: terms, since: a.since})
 	if err != nil {
+		release()
 		if halt := a.walk.halted(); halt != nil && ctx.Err() == nil {
 			a.interrupt(halt)
 		}
@@ -78,9 +80,6 @@ func (a *attempt) answer(ctx context.Context, asked AgentQuestion) (string, erro
 }
 
 func checkAgentQuestion(q ports.Question) error {
-	if err := ports.CheckQuestion(q); err != nil {
-		return err
-	}
 	switch {
 	case len(q.Text) > maxQuestion:
 		return ports.Invalid.Errorf("question", "it has %d bytes, a person is asked up to %d", len(q.Text), maxQuestion)
@@ -92,13 +91,15 @@ func checkAgentQuestion(q ports.Question) error {
 			return ports.Invalid.Errorf("question", "an option has %d bytes, more than %d", len(option), maxOption)
 		}
 	}
-	return nil
+	return ports.CheckQuestion(q)
 }
 
 // askedKey is the key of what the attempt's agent asks: it is about its step,
-// and the how manieth time it asks just that.
-func (a *attempt) askedKey(q ports.Question) (string, []ports.Term, error) {
-	terms, err := makeTerms([]Input{
+// and the how manieth time it asks just that. What is given up unanswered is
+// released and does not count: an agent whose call has timed out asks again, and
+// a person may be answering by then.
+func (a *attempt) askedKey(q ports.Question) (key string, terms []ports.Term, release func(), err error) {
+	terms, err = makeTerms([]Input{
 		{"step", a.verb.key},
 		{"step ordinal", a.verb.ordinal},
 		{"question", q.Text},
@@ -106,19 +107,28 @@ func (a *attempt) askedKey(q ports.Question) (string, []ports.Term, error) {
 		{"free", q.Free},
 	})
 	if err != nil {
-		return "", nil, err
+		return "", nil, nil, err
 	}
 	said := fingerprint.Key(ports.KindReply, terms)
 	a.mu.Lock()
 	if a.asked == nil {
-		a.asked = map[string]int{}
+		a.asked = map[string][]bool{}
 	}
-	a.asked[said]++
-	n := a.asked[said]
+	i := slices.Index(a.asked[said], false)
+	if i < 0 {
+		i = len(a.asked[said])
+		a.asked[said] = append(a.asked[said], false)
+	}
+	a.asked[said][i] = true
 	a.mu.Unlock()
-	ordinal, err := fingerprint.Term("ordinal", n)
+	release = func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.asked[said][i] = false
+	}
+	ordinal, err := fingerprint.Term("ordinal", i+1)
 	terms = append(terms, ordinal)
-	return fingerprint.Key(ports.KindReply, terms), terms, err
+	return fingerprint.Key(ports.KindReply, terms), terms, release, err
 }
 
 // interrupt ends the attempt's turn: the walk is halted, and what the turn waits

@@ -30,9 +30,9 @@ type attempt struct {
 	since     int    // what was answered to its agent before this record was to another
 
 	mu         sync.Mutex
-	asked      map[string]int // what its agent has asked so far, and how often
-	waiting    int            // questions that wait for an answer
-	halt       error          // why its turn was ended; nil if it was not
+	asked      map[string][]bool // what its agent has asked so far: which of them were not given up
+	waiting    int               // questions that wait for an answer
+	halt       error             // why its turn was ended; nil if it was not
 	cancelTurn context.CancelFunc
 }
 

@@ -18,7 +18,8 @@ const inboxInterval = 400 * time.Millisecond
 // await waits for the answer to a question: at the terminal, from elsewhere, or
 // otherwise, where nobody is there. While it waits, the question is a document
 // of the run, which Questions lists and Answer checks answers by; it stays there
-// when the run is stopped or killed, until it is asked again.
+// when the run is stopped or killed, until it is asked again. Where only what
+// asked has been given up, it goes: nothing waits for an answer any more.
 func (a *attempt) await(ctx context.Context, q ports.Question, otherwise *string) (answer string, err error) {
 	x := a.x
 	by := ports.NotAnswered
@@ -41,7 +42,7 @@ func (a *attempt) await(ctx context.Context, q ports.Question, otherwise *string
 	a.waits(1)
 	defer a.waits(-1)
 	answer, by, err = a.wait(ctx, q, otherwise)
-	if ctx.Err() != nil && err != nil && x.goesOn() && a.walk.halted() == nil { // whoever asked does not want to know any more
+	if err != nil && a.walk.goesOn() { // nothing waits for an answer any more
 		x.dropQuestion(ctx, q.ID)
 	}
 	return answer, err
@@ -62,6 +63,12 @@ func (a *attempt) wait(ctx context.Context, q ports.Question, otherwise *string)
 	defer person.leave()
 	ticker := time.NewTicker(inboxInterval)
 	defer ticker.Stop()
+	end := func(err error) (string, ports.AnsweredBy, error) {
+		if answer, ok := person.last(); ok && ports.CheckAnswer(q, answer) == nil {
+			return answer, ports.AnsweredHere, nil
+		}
+		return "", "", err
+	}
 	for quiet := 0; ; {
 		halting := w.halting
 		if person.there() && a.verb.kind != ports.KindAnswer {
@@ -88,7 +95,7 @@ func (a *attempt) wait(ctx context.Context, q ports.Question, otherwise *string)
 			given, err := x.inbox(ctx, q)
 			switch {
 			case err != nil:
-				return "", "", a.unasked(ctx, q, err)
+				return end(a.unasked(ctx, q, err))
 			case given != nil:
 				return given.Answer, ports.AnsweredElsewhere, nil
 			case person.there() || !w.quiet():
@@ -99,9 +106,9 @@ func (a *attempt) wait(ctx context.Context, q ports.Question, otherwise *string)
 				return "", "", w.stop(w.unanswered())
 			}
 		case <-ctx.Done():
-			return "", "", ctx.Err()
+			return end(ctx.Err())
 		case <-halting:
-			return "", "", w.halted()
+			return end(w.halted())
 		}
 	}
 }
@@ -109,34 +116,60 @@ func (a *attempt) wait(ctx context.Context, q ports.Question, otherwise *string)
 // inbox returns the answer that was given to a question from elsewhere, or nil.
 // One that is none is dropped, and told of.
 func (x *execution) inbox(ctx context.Context, q ports.Question) (*ledger.Given, error) {
-	store := x.engine.set.Store
-	given, err := ledger.ReadAnswer(ctx, store, x.label, q.ID)
+	given, err := x.given(ctx, q.Namespace, q.ID)
 	if err != nil || given == nil {
 		return nil, err
 	}
 	if err := ports.CheckAnswer(q, given.Answer); err != nil {
-		x.note(q.Namespace, "what was given as the answer to question %s is dropped: %v", q.ID, err)
-		return nil, ledger.DropAnswer(ctx, store, x.label, q.ID)
+		return nil, x.dropGiven(ctx, q.Namespace, q.ID, err)
 	}
 	return given, nil
 }
 
+// given returns the answer of an id that waits to be taken, or nil. What cannot
+// be read is dropped, and told of: anybody writes there, and what an agent or a
+// person does meanwhile is worth more.
+func (x *execution) given(ctx context.Context, namespace, id string) (*ledger.Given, error) {
+	given, err := ledger.ReadAnswer(ctx, x.engine.set.Store, x.label, id)
+	var corrupt *ports.CorruptError
+	if errors.As(err, &corrupt) {
+		return nil, x.dropGiven(ctx, namespace, id, fmt.Errorf("%s: %w", corrupt.File, corrupt.Err))
+	}
+	return given, err
+}
+
+func (x *execution) dropGiven(ctx context.Context, namespace, id string, why error) error {
+	x.note(namespace, "what was given as the answer to question %s is dropped: %v", id, why)
+	return ledger.DropAnswer(ctx, x.engine.set.Store, x.label, id)
+}
+
 // settle removes the documents of a question that is answered. An answer that
-// stays, because the process dies here, is dropped by the next.
+// stays, because the process dies here, is dropped by the next. Who leaves one
+// when the question has gone sees that (Engine.Answer); the answer that was taken
+// goes before it.
 func (x *execution) settle(ctx context.Context, q ports.Question, answer string) {
 	ctx = context.WithoutCancel(ctx)
-	store := x.engine.set.Store
+	err := x.dropAnswer(ctx, q, answer)
 	x.dropQuestion(ctx, q.ID)
-	given, err := ledger.ReadAnswer(ctx, store, x.label, q.ID)
-	if err == nil && given != nil {
-		if given.Answer != answer {
-			x.note(q.Namespace, "question %s was answered from elsewhere as well (%s): that is not used", q.ID, ports.Clip(ports.Printable(given.Answer), 100))
-		}
-		err = ledger.DropAnswer(ctx, store, x.label, q.ID)
+	if err == nil {
+		err = x.dropAnswer(ctx, q, answer)
 	}
 	if err != nil {
-		x.note("", "what is left of question %s could not be removed: %v", q.ID, err)
+		x.note(q.Namespace, "what is left of question %s could not be removed: %v", q.ID, err)
 	}
+}
+
+// dropAnswer removes what was given to a question from elsewhere, and tells of it
+// if that is not the answer that counts.
+func (x *execution) dropAnswer(ctx context.Context, q ports.Question, answer string) error {
+	given, err := x.given(ctx, q.Namespace, q.ID)
+	if err != nil || given == nil {
+		return err
+	}
+	if given.Answer != answer {
+		x.note(q.Namespace, "question %s was answered from elsewhere as well (%s): that is not used", q.ID, ports.Clip(ports.Printable(given.Answer), 100))
+	}
+	return ledger.DropAnswer(ctx, x.engine.set.Store, x.label, q.ID)
 }
 
 // dropQuestion removes the document of a question that waits no more: from then
@@ -144,16 +177,6 @@ func (x *execution) settle(ctx context.Context, q ports.Question, answer string)
 func (x *execution) dropQuestion(ctx context.Context, id string) {
 	if err := ledger.DropQuestion(context.WithoutCancel(ctx), x.engine.set.Store, x.label, id); err != nil {
 		x.note("", "question %s could not be removed: %v", id, err)
-	}
-}
-
-// goesOn reports whether the run has not been stopped from outside.
-func (x *execution) goesOn() bool {
-	select {
-	case <-x.stopped:
-		return false
-	default:
-		return true
 	}
 }
 
@@ -206,6 +229,18 @@ func (p *person) leave() {
 	if p.cancel != nil {
 		p.cancel()
 		<-p.ended
+	}
+}
+
+// last takes the question back, and returns the answer that was given in that
+// instant: the person has seen the question go.
+func (p *person) last() (answer string, ok bool) {
+	p.leave()
+	select {
+	case said := <-p.said:
+		return said.answer, said.err == nil
+	default:
+		return "", false
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 func (x *execution) run(ctx context.Context, resumed bool, opts ResumeOptions) (err error) {
 	x.publish("", ports.RunBegan{Info: x.engine.info(ctx, x.book), Resumed: resumed})
 	defer func() { x.publish("", ports.RunEnded{Err: err}) }()
-	x.stopped = ctx.Done()
 	defer x.show()()
 	if resumed {
 		if err := x.recover(ctx); err != nil {

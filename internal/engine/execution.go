@@ -30,7 +30,6 @@ type execution struct {
 	since    int                  // the last record when this process began to walk
 	quiet    bool                 // nothing is published: a plan
 	ungated  sync.Once            // tells that the project has no build command
-	stopped  <-chan struct{}      // closed when the run's context has ended
 	left     atomic.Bool          // whoever sat at the terminal has gone
 	view     atomic.Pointer[View] // what the workflow shows of itself
 

@@ -14,15 +14,20 @@ import (
 // Questions returns the questions of a run that wait for an answer, in the order
 // in which they were asked, and answers that were given and not taken.
 func (e *Engine) Questions(ctx context.Context, label string) ([]ports.OpenQuestion, error) {
-	if err := e.exists(ctx, label); err != nil {
+	book, err := e.open(ctx, label)
+	if err != nil {
 		return nil, err
 	}
+	taken := answered(book) // before it was removed the process died
 	ids, err := ledger.QuestionIDs(ctx, e.set.Store, label)
 	if err != nil {
 		return nil, err
 	}
 	open := []ports.OpenQuestion{}
 	for _, id := range ids {
+		if taken[id] != nil {
+			continue
+		}
 		q, asked, err := ledger.ReadQuestion(ctx, e.set.Store, label, id)
 		if errors.Is(err, ports.NotFound) {
 			continue // it was answered at this moment
@@ -38,11 +43,12 @@ func (e *Engine) Questions(ctx context.Context, label string) ([]ports.OpenQuest
 	}
 	for _, id := range answers {
 		given, err := ledger.ReadAnswer(ctx, e.set.Store, label, id)
+		var corrupt *ports.CorruptError
+		if errors.As(err, &corrupt) || err == nil && given == nil {
+			continue // it is none, which the run will tell, or was taken at this moment
+		}
 		if err != nil {
 			return nil, err
-		}
-		if given == nil {
-			continue // it was taken at this moment
 		}
 		if i := slices.IndexFunc(open, func(o ports.OpenQuestion) bool { return o.Question.ID == id }); i >= 0 {
 			open[i].Answer = given.Answer
@@ -58,9 +64,11 @@ func (e *Engine) Questions(ctx context.Context, label string) ([]ports.OpenQuest
 }
 
 // Answer gives the answer to a question that waits for one. The engine that
-// asks takes it within a second, or when the run is resumed.
+// asks takes it within a second, or when the run is resumed. If the question is
+// answered otherwise in that instant, the error is Conflicted.
 func (e *Engine) Answer(ctx context.Context, label, id, value string) error {
-	if err := e.exists(ctx, label); err != nil {
+	book, err := e.open(ctx, label)
+	if err != nil {
 		return err
 	}
 	op := "answer question " + ports.Clip(ports.Printable(id), 40) + " of run " + label
@@ -69,6 +77,8 @@ func (e *Engine) Answer(ctx context.Context, label, id, value string) error {
 	}
 	q, _, err := ledger.ReadQuestion(ctx, e.set.Store, label, id)
 	switch {
+	case err == nil && answered(book)[id] != nil:
+		return ports.NotFound.Errorf(op, "it is answered")
 	case errors.Is(err, ports.NotFound):
 		return ports.NotFound.Errorf(op, "no such question waits for an answer")
 	case err != nil:
@@ -77,46 +87,39 @@ func (e *Engine) Answer(ctx context.Context, label, id, value string) error {
 	if err := ports.CheckAnswer(q, value); err != nil {
 		return err
 	}
-	return ledger.WriteAnswer(ctx, e.set.Store, label, id, value, e.now())
+	if err := ledger.WriteAnswer(ctx, e.set.Store, label, id, value, e.now()); err != nil {
+		return err
+	}
+	if _, _, err := ledger.ReadQuestion(ctx, e.set.Store, label, id); !errors.Is(err, ports.NotFound) {
+		return err
+	}
+	// If the answer was taken, it has gone before its question.
+	if left, err := ledger.ReadAnswer(ctx, e.set.Store, label, id); err != nil || left == nil {
+		return err
+	}
+	return errors.Join(ports.Conflicted.Errorf(op, "it does not wait for an answer any more"), ledger.DropAnswer(ctx, e.set.Store, label, id))
 }
 
 func isQuestionID(id string) bool {
 	return len(id) == idLength && strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// exists returns an error unless a run is recorded under a label.
-func (e *Engine) exists(ctx context.Context, label string) error {
-	if err := ports.CheckName("label", label); err != nil {
-		return err
-	}
-	_, err := ledger.ReadRun(ctx, e.set.Store, label)
-	return err
-}
-
-// dropTaken drops the answers that an earlier process had taken and recorded
-// before it died. What was given after that is for when the same is asked again.
+// dropTaken removes what an earlier process had not come to remove before it
+// died: the questions whose answers it had recorded, and those answers. What was
+// given after that is not.
 func (x *execution) dropTaken(ctx context.Context) error {
 	store := x.engine.set.Store
-	ids, err := ledger.AnswerIDs(ctx, store, x.label)
-	if err != nil || len(ids) == 0 {
+	questions, err := ledger.QuestionIDs(ctx, store, x.label)
+	if err != nil {
 		return err
 	}
-	taken := map[string]*ledger.Entry{}
-	ordinals := map[string]int{}
-	for _, e := range x.book.Live("") {
-		if e.Kind == ports.KindAnswer {
-			name := e.Namespace + " " + e.Name
-			ordinals[name]++
-			taken[questionID(e.Namespace, e.Key, ordinals[name])] = e
-		}
+	answers, err := ledger.AnswerIDs(ctx, store, x.label)
+	if err != nil || len(questions)+len(answers) == 0 {
+		return err
 	}
-	for _, e := range x.book.Entries() {
-		if e.Kind == ports.KindReply {
-			taken[questionID(e.Namespace, e.Key, 1)] = e
-		}
-	}
-	for _, id := range ids {
-		given, err := ledger.ReadAnswer(ctx, store, x.label, id)
+	taken := answered(x.book)
+	for _, id := range answers {
+		given, err := x.given(ctx, "", id)
 		if err != nil {
 			return err
 		}
@@ -126,7 +129,33 @@ func (x *execution) dropTaken(ctx context.Context) error {
 			}
 		}
 	}
+	for _, id := range questions {
+		if taken[id] != nil {
+			if err := ledger.DropQuestion(ctx, store, x.label, id); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
+}
+
+// answered returns the records of answers, by the ids of their questions.
+func answered(book *ledger.Book) map[string]*ledger.Entry {
+	answered := map[string]*ledger.Entry{}
+	ordinals := map[string]int{}
+	for _, e := range book.Live("") {
+		if e.Kind == ports.KindAnswer {
+			name := e.Namespace + " " + e.Name
+			ordinals[name]++
+			answered[questionID(e.Namespace, e.Key, ordinals[name])] = e
+		}
+	}
+	for _, e := range book.Entries() {
+		if e.Kind == ports.KindReply {
+			answered[questionID(e.Namespace, e.Key, 1)] = e
+		}
+	}
+	return answered
 }
 
 // closeQuestions removes the questions of a run that has ended: nothing waits

@@ -30,6 +30,7 @@ type walk struct {
 	spaces   map[string]*namespace    // that were entered, by name
 	halt     error                    // what keeps any further verb from running
 	halting  chan struct{}            // closed when halt is set
+	ended    <-chan struct{}          // closed when the run is to stop
 	over     bool                     // the function has returned
 	seen     int                      // the highest number of a record that the function may know of
 	retrying map[int]bool             // failures that are tried again: their place is free
@@ -129,6 +130,7 @@ func (w *walk) enter(name string, parent *namespace) *namespace {
 // call calls the workflow's function, and waits for verbs that it left
 // running. A panic is an Internal error.
 func (w *walk) call(ctx context.Context) (err error) {
+	w.ended = ctx.Done()
 	defer func() {
 		w.mu.Lock()
 		w.over = true
@@ -158,6 +160,16 @@ func (w *walk) stop(err error) error {
 		w.halt = err
 	}
 	return w.halt
+}
+
+// goesOn reports whether further verbs may run.
+func (w *walk) goesOn() bool {
+	select {
+	case <-w.ended:
+		return false
+	default:
+		return w.halted() == nil
+	}
 }
 
 // saw says that the function is about to know what a record says.
