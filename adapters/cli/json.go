@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf16"
 
 	"example.com/agl"
 	"example.com/agl/ports"
@@ -157,7 +158,8 @@ func questionJSON(o agl.OpenQuestion) questionObject {
 }
 
 // encode returns v as JSON on one line, with text as it is rather than escaped
-// for a web page, and with every list a list.
+// for a web page, and with every list a list. What a terminal would act on or not
+// show is escaped: a person may look at the line.
 func encode(v any) (string, error) {
 	lists := reflect.New(reflect.TypeOf(v)).Elem()
 	lists.Set(reflect.ValueOf(v))
@@ -166,19 +168,20 @@ func encode(v any) (string, error) {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(lists.Interface())
-	return unseen(string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))), err
+	return visible(strings.TrimSuffix(b.String(), "\n")), err
 }
 
-// unseen returns a JSON document that says the same, in which what the encoder
-// leaves and a terminal would obey is escaped: DEL, C1 and bidirectional
-// controls. They are in strings only.
-func unseen(doc string) string {
+// visible returns JSON with DEL, C1 controls and format characters (bidirectional
+// controls, zero-width spaces, tags) escaped. They can only be in its strings.
+func visible(text string) string {
 	var b strings.Builder
-	for _, r := range doc {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			fmt.Fprintf(&b, "\\u%04x", r)
-		} else {
+	for _, r := range text {
+		if !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r) {
 			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
 		}
 	}
 	return b.String()

@@ -12,12 +12,18 @@ type painter bool
 // paint returns the painter for standard output: colours are for a terminal
 // whose owner has not asked for none (https://no-color.org).
 func (s *session) paint() painter {
+	return painter(os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && s.showsAnswers())
+}
+
+// showsAnswers reports whether standard output is a terminal, or another device
+// that nothing is read from, rather than a pipe or a file.
+func (s *session) showsAnswers() bool {
 	file, ok := s.stdout.(*os.File)
-	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+	if !ok {
 		return false
 	}
 	info, err := file.Stat()
-	return painter(err == nil && info.Mode()&os.ModeCharDevice != 0)
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func (p painter) state(state agl.State) string {

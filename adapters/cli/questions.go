@@ -107,7 +107,7 @@ func answerForm(q ports.Question) string {
 type answerCmd struct {
 	Label string `arg:"" help:"The run."`
 	ID    string `arg:"" name:"id" help:"The question, as questions lists it; its first characters do."`
-	Value string `arg:"" help:"The answer: an option, its number, or, where the question takes one, a text; - reads it from standard input."`
+	Value string `arg:"" help:"The answer: an option or its number (an option that is itself a number wins), or, where the question takes one, a text; - reads it from standard input."`
 }
 
 func (c *answerCmd) run(ctx context.Context, s *session) error {
@@ -120,10 +120,11 @@ func (c *answerCmd) run(ctx context.Context, s *session) error {
 		value = strings.TrimSuffix(string(text), "\n")
 	}
 	return s.with(ctx, func(engine *agl.Engine) error {
-		q, err := findQuestion(ctx, engine, c.Label, c.ID)
+		open, err := findQuestion(ctx, engine, c.Label, c.ID)
 		if err != nil {
 			return err
 		}
+		q := open.Question
 		if value, err = optionOf(q, value); err != nil {
 			return err
 		}
@@ -137,32 +138,39 @@ func (c *answerCmd) run(ctx context.Context, s *session) error {
 		if s.globals.JSON {
 			return s.answer(questionJSON(agl.OpenQuestion{Question: q, Asked: time.Now(), Answer: value}))
 		}
-		if status.Run.State == agl.StateRunning {
-			return s.print("answered %s: %s\n", q.ID, line(value, 200))
+		text := fmt.Sprintf("answered %s: %s", q.ID, line(value, 200))
+		if open.Answer != "" && open.Answer != value {
+			text += fmt.Sprintf(" (instead of %s)", line(open.Answer, 200))
 		}
-		return s.print("answered %s: %s\ngo on with %s resume %s\n", q.ID, line(value, 200), s.program.Name, c.Label)
+		if status.Run.State != agl.StateRunning {
+			text += fmt.Sprintf("\ngo on with %s resume %s", s.program.Name, c.Label)
+		}
+		return s.print("%s\n", text)
 	})
 }
 
 // findQuestion returns the open question whose id begins with what was typed.
-func findQuestion(ctx context.Context, engine *agl.Engine, label, id string) (ports.Question, error) {
+func findQuestion(ctx context.Context, engine *agl.Engine, label, id string) (agl.OpenQuestion, error) {
+	if id == "" {
+		return agl.OpenQuestion{}, ports.Invalid.Errorf("", "the id is empty: questions %s lists what is open", label)
+	}
 	open, err := engine.Questions(ctx, label)
 	if err != nil {
-		return ports.Question{}, err
+		return agl.OpenQuestion{}, err
 	}
-	var found []ports.Question
+	var found []agl.OpenQuestion
 	for _, o := range open {
 		if !o.Unused && strings.HasPrefix(o.Question.ID, id) {
-			found = append(found, o.Question)
+			found = append(found, o)
 		}
 	}
 	switch len(found) {
 	case 0:
-		return ports.Question{}, ports.NotFound.Errorf("", "no open question of run %s has an id that begins with %q", label, line(id, 40))
+		return agl.OpenQuestion{}, ports.NotFound.Errorf("", "no open question of run %s has an id that begins with %q", label, line(id, 40))
 	case 1:
 		return found[0], nil
 	}
-	return ports.Question{}, ports.Invalid.Errorf("", "%d open questions of run %s have ids that begin with %q: type more of it", len(found), label, line(id, 40))
+	return agl.OpenQuestion{}, ports.Invalid.Errorf("", "%d open questions of run %s have ids that begin with %q: type more of it", len(found), label, line(id, 40))
 }
 
 // optionOf returns the option that a number stands for, where that is no option

@@ -9,6 +9,10 @@ import (
 	"example.com/agl/ports"
 )
 
+// errorLimit is how many bytes of an error a line has: what it quotes may be as
+// long as a model, a tool or a file likes.
+const errorLimit = 2000
+
 // report writes what went wrong: a line for each error, or one object.
 func (s *session) report(err error) {
 	if s.globals.JSON {
@@ -26,12 +30,12 @@ func (s *session) report(err error) {
 	}
 	if agl.KindOf(err) == agl.Stopped {
 		for _, leaf := range ports.Leaves(err) {
-			fmt.Fprintf(s.stdout, "stopped: %s\n", ports.Printable(leaf.Error()))
+			fmt.Fprintf(s.stdout, "stopped: %s\n", line(leaf.Error(), errorLimit))
 		}
 		return
 	}
 	for _, leaf := range ports.Leaves(err) {
-		fmt.Fprintf(s.stderr, "%s: %s\n", s.program.Name, ports.Printable(leaf.Error()))
+		fmt.Fprintf(s.stderr, "%s: %s\n", s.program.Name, line(leaf.Error(), errorLimit))
 	}
 	var unlanded *unlandedError
 	if errors.As(err, &unlanded) {

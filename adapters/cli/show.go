@@ -83,7 +83,7 @@ func journalText(j agl.Journal, status agl.Status, now time.Time, paint painter)
 	given := ports.Usage{Input: status.Usage.Tokens() - usage.Tokens(), Cost: status.Usage.Cost - usage.Cost}
 	switch {
 	case given.Tokens() > 0:
-		fmt.Fprintf(&b, "\n%s; %s more in records given up, and in landings under way%s\n", tokens(usage), count(given.Tokens()), cost(given))
+		fmt.Fprintf(&b, "\n%s; %s more in records given up or landings under way%s\n", tokens(usage), count(given.Tokens()), cost(given))
 	case len(j.Records) > 0:
 		fmt.Fprintf(&b, "\n%s in all\n", tokens(usage))
 	}

@@ -33,19 +33,23 @@ func onSignals(parent context.Context, screen *screen) (ctx context.Context, sto
 			signal.Notify(caught, sig)
 		}
 	}
-	var first atomic.Pointer[syscall.Signal]
+	type stop struct {
+		sig  syscall.Signal
+		told <-chan struct{}
+	}
+	var first atomic.Pointer[stop]
 	go func() {
 		sig := (<-caught).(syscall.Signal)
-		first.Store(&sig)
-		screen.tell(stopping)
+		first.Store(&stop{sig, screen.tell(stopping)})
 		cancel()
 		sig = (<-caught).(syscall.Signal)
 		screen.restore()
 		die(sig)
 	}()
 	return ctx, func() {
-		if sig := first.Load(); sig != nil {
-			die(*sig)
+		if first := first.Load(); first != nil {
+			wait(first.told)
+			die(first.sig)
 		}
 	}
 }

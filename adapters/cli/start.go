@@ -68,7 +68,7 @@ func (s *session) follow(ctx context.Context, label string, flags *callFlags, do
 	switch {
 	case errors.As(err, &diverged):
 		return &hintedError{err, fmt.Sprintf("the workflow no longer asks for what is recorded: %s; %s resume %s --rebuy gives up what is not reached and goes on",
-			divergence(diverged.Plan), s.program.Name, label)}
+			line(divergence(diverged.Plan), errorLimit/2), s.program.Name, label)}
 	case errors.As(err, &unanswered):
 		return &hintedError{err, unansweredText(unanswered, s.program.Name)}
 	case errors.Is(err, context.Canceled) && agl.KindOf(err) == "" && progress.begun:

@@ -82,9 +82,9 @@ func TestShowTellsWhatWasGivenUpAndWhatIsUnderWay(t *testing.T) {
 	}
 	text := journalText(j, status, since.Add(90*time.Second), false)
 	require.Contains(t, text, "\nunder way   verdict verify, since 2026-01-02 03:04:05 (1m30s)\n\nWORKTREE")
-	require.True(t, strings.HasSuffix(text, "\n2,252 tokens; 1,260 more in records given up, $0.25\n"), text)
+	require.True(t, strings.HasSuffix(text, "\n2,252 tokens; 1,260 more in records given up or landings under way, $0.25\n"), text)
 	j.Records = nil
-	require.True(t, strings.HasSuffix(journalText(j, status, since, false), "\n\n0 tokens; 3,512 more in records given up, $0.25\n"))
+	require.True(t, strings.HasSuffix(journalText(j, status, since, false), "\n\n0 tokens; 3,512 more in records given up or landings under way, $0.25\n"))
 }
 
 // nested is a run that has a worktree of each sort, told of in any order.
@@ -195,7 +195,7 @@ func TestTheJSONOfShowIsStable(t *testing.T) {
 		`"usage":{"input":1840,"output":412},"started":"2026-01-02T03:04:06Z","ended":"2026-01-02T03:04:08.25Z"},` +
 		`{"seq":3,"kind":"step","namespace":"parser","name":"reviewer","value":null,` +
 		`"failure":{"kind":"unavailable","message":"the limit\nis reached"},"head":"` + b + `",` +
-		`"usage":{"input":0,"output":0},"started":"2026-01-02T03:04:08.25Z","ended":"2026-01-02T03:05:35.3Z"}],"namespaces":[]}` + "\n"
+		`"usage":{"input":0,"output":0},"started":"2026-01-02T03:04:08.25Z","ended":"2026-01-02T03:05:35.3Z"}],"namespaces":[],"replies":[]}` + "\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("show --json (-want +got):\n%s", diff)
 	}
@@ -364,6 +364,8 @@ func TestEveryErrorOfAJoinHasALine(t *testing.T) {
 			"shipit: a was not landed: the build gate failed (make)\nshipit: wait an hour\nshipit: b was not landed: conflicts in x\n" +
 				"shipit: shipit resume x tries again what was not landed; or merge it yourself, in your own checkout: git merge agl/x, then git merge agl/_work/x/a (and 1 more)\n",
 		},
+		{agl.Unavailable.Errorf("ask", "%s", strings.Repeat("x", 1<<20)), false, "", "shipit: ask: " + strings.Repeat("x", errorLimit-len("ask: ")) + "…\n"},
+		{agl.Stopf("%s", strings.Repeat("x", 1<<20)), false, "stopped: " + strings.Repeat("x", errorLimit) + "…\n", ""},
 		{errors.New("a fault"), true, "", `{"error":{"kind":"internal","message":"a fault"}}` + "\n"},
 		{fmt.Errorf("run x was stopped: %w", context.Canceled), true, "", `{"error":{"kind":"cancelled","message":"run x was stopped: context canceled"}}` + "\n"},
 	} {
@@ -374,6 +376,21 @@ func TestEveryErrorOfAJoinHasALine(t *testing.T) {
 		require.Equal(t, tc.stdout, stdout.String())
 		require.Equal(t, tc.stderr, stderr.String())
 	}
+}
+
+func TestJSONHoldsNothingThatMovesAScreen(t *testing.T) {
+	t.Parallel()
+	text := "a\x1b\x7f\u0080\u009f\u00ad\u200b\u202e\ufeff\U000e0041 <é世👋> b"
+	raw, err := json.Marshal(text)
+	require.NoError(t, err)
+	got, err := encode(recordObject{Name: text, Value: raw})
+	require.NoError(t, err)
+	want := `"a\u001b\u007f\u0080\u009f\u00ad\u200b\u202e\ufeff\udb40\udc41 <é世👋> b"`
+	require.Contains(t, got, `"name":`+want)
+	var back recordObject
+	require.NoError(t, json.Unmarshal([]byte(got), &back))
+	require.Equal(t, text, back.Name)
+	require.NotContains(t, string(back.Value), "\u202e")
 }
 
 func TestNumbersHaveTheirThousandsApart(t *testing.T) {

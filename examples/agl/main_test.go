@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -55,6 +56,7 @@ func TestTheCommand(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":     exits,
 			"await":     await,
+			"question":  question,
 			"remember":  remember,
 			"unchanged": unchanged,
 			"repo":      repo,
@@ -107,6 +109,29 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s did not appear", args[0])
 		}
 	}
+}
+
+// question LABEL sets $ID to the id of the one question of a run that is open.
+func question(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: question LABEL")
+	}
+	ts.Check(ts.Exec("agl", "questions", args[0], "--json"))
+	id, err := onlyID(ts.ReadFile("stdout"))
+	ts.Check(err)
+	ts.Setenv("ID", id)
+}
+
+// onlyID returns the id of the one question in an answer of questions --json.
+func onlyID(answer string) (string, error) {
+	var open struct{ Questions []struct{ ID string } }
+	if err := json.Unmarshal([]byte(answer), &open); err != nil {
+		return "", err
+	}
+	if n := len(open.Questions); n != 1 {
+		return "", fmt.Errorf("%d questions are open", n)
+	}
+	return open.Questions[0].ID, nil
 }
 
 // repo DIR makes a repository with a commit, whose committer is known.
