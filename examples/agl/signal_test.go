@@ -98,6 +98,46 @@ func TestASecondSignalStopsARunAtOnce(t *testing.T) {
 	require.Contains(t, ask(t, repo, "runs"), "interrupted")
 }
 
+// Nobody reads what it writes, so that every line of its progress waits.
+func TestTwoSignalsStopARunWhoseErrorsNobodyReads(t *testing.T) {
+	t.Parallel()
+	repo := gittest.New(t, nil)
+	dir := t.TempDir()
+	file, begun, stopped := filepath.Join(dir, "play.txtar"), filepath.Join(dir, "begun"), filepath.Join(dir, "stopped")
+	require.NoError(t, os.WriteFile(file, []byte("-- implementer --\n"+strings.Repeat("activity it goes on and on\n", 2000)+
+		"exec trap 'touch "+stopped+"; exit' TERM; touch '"+begun+"'; while :; do sleep 0.02; done\n"), 0o600))
+	_, write := fullPipe(t)
+	run := &started{Cmd: exec.Command("agl", "run", "fix", "-n", "demo", "-r", "x", "--script", file), errors: os.DevNull}
+	run.Dir, run.Env, run.Stderr = repo.Dir, repo.Env, write
+	require.NoError(t, run.Start())
+	t.Cleanup(func() { _ = run.Process.Kill() })
+	for _, file := range []string{begun, stopped} {
+		require.Eventually(t, func() bool {
+			_, err := os.Stat(file)
+			return err == nil
+		}, time.Minute, 5*time.Millisecond, "%s", file)
+		require.NoError(t, run.Process.Signal(syscall.SIGTERM))
+	}
+	run.diedOf(t, syscall.SIGTERM)
+	require.Contains(t, ask(t, repo, "runs"), "interrupted")
+}
+
+// fullPipe returns a pipe into which nothing more goes.
+func fullPipe(t *testing.T) (read, write *os.File) {
+	t.Helper()
+	read, write, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { read.Close(); write.Close() })
+	for chunk := 4096; chunk > 0; chunk /= 2 { // what does not fit as a whole may fit in part
+		for err = nil; err == nil; {
+			require.NoError(t, write.SetWriteDeadline(time.Now().Add(20*time.Millisecond)))
+			_, err = write.Write(make([]byte, chunk))
+		}
+		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+	}
+	return read, write
+}
+
 func TestASignalThatIsIgnoredStaysIgnored(t *testing.T) {
 	t.Parallel()
 	repo := gittest.New(t, nil)
