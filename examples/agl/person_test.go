@@ -36,8 +36,14 @@ type seat struct {
 // sit starts agl with a terminal.
 func sit(t *testing.T, repo *gittest.Repo, args ...string) *seat {
 	t.Helper()
+	return sitAt(t, repo, exec.Command("agl", args...))
+}
+
+// sitAt starts a command with a terminal.
+func sitAt(t *testing.T, repo *gittest.Repo, cmd *exec.Cmd) *seat {
+	t.Helper()
 	keys, tty := ptytest.Open(t, 100, 30)
-	s := &seat{Cmd: exec.Command("agl", args...), keys: keys, tty: tty, before: settings(t, tty), ended: make(chan struct{})}
+	s := &seat{Cmd: cmd, keys: keys, tty: tty, before: settings(t, tty), ended: make(chan struct{})}
 	s.Dir, s.Env = repo.Dir, append(repo.Env, "TERM=xterm-256color")
 	s.Stdin, s.Stdout, s.Stderr = tty, tty, tty
 	s.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -76,12 +82,15 @@ func settings(t *testing.T, tty *os.File) string {
 
 var sequences = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|[ -/]*[0-~])")
 
-// text is what was written, without sequences that move the cursor or colour.
-func (s *seat) text() string {
+// raw is what was written.
+func (s *seat) raw() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return sequences.ReplaceAllString(s.written.String(), "")
+	return s.written.String()
 }
+
+// text is what was written, without sequences that move the cursor or colour.
+func (s *seat) text() string { return sequences.ReplaceAllString(s.raw(), "") }
 
 func (s *seat) sees(t *testing.T, text string) {
 	t.Helper()
@@ -94,17 +103,24 @@ func (s *seat) presses(t *testing.T, keys string) {
 	require.NoError(t, err)
 }
 
+// diesOf waits for the process, some seconds, and requires that sig ended it.
+func (s *seat) diesOf(t *testing.T, sig syscall.Signal) {
+	t.Helper()
+	late := time.AfterFunc(20*time.Second, func() { _ = s.Process.Kill() })
+	defer late.Stop()
+	var exit *exec.ExitError
+	require.True(t, errors.As(s.Wait(), &exit), "%s", s.text())
+	status := exit.Sys().(syscall.WaitStatus)
+	require.True(t, status.Signaled(), "exit code %d\n%s", status.ExitStatus(), s.text())
+	require.Equal(t, sig, status.Signal(), "%s", s.text())
+}
+
 // isSane requires that the terminal is as it was found.
 func (s *seat) isSane(t *testing.T) {
 	t.Helper()
 	require.Equal(t, s.before, settings(t, s.tty))
-	written := func() string {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.written.String()
-	}
 	for on, off := range map[string]string{"\x1b[?1049h": "\x1b[?1049l", "\x1b[?25l": "\x1b[?25h", "\x1b[?2004h": "\x1b[?2004l"} {
-		require.Eventually(t, func() bool { return strings.LastIndex(written(), on) <= strings.LastIndex(written(), off) },
+		require.Eventually(t, func() bool { return strings.LastIndex(s.raw(), on) <= strings.LastIndex(s.raw(), off) },
 			time.Minute, 10*time.Millisecond, "%q is not taken back", on)
 	}
 }
@@ -174,61 +190,42 @@ func TestAnInterruptAtTheDashboardStopsTheRunAndGivesTheTerminalBack(t *testing.
 			s := sit(t, repo, args...)
 			s.sees(t, "Which dialect?")
 			s.presses(t, keys)
-			var exit *exec.ExitError
-			require.True(t, errors.As(s.Wait(), &exit), "%s", s.text())
-			status := exit.Sys().(syscall.WaitStatus)
-			require.True(t, status.Signaled(), "exit code %d\n%s", status.ExitStatus(), s.text())
-			require.Equal(t, syscall.SIGINT, status.Signal())
+			s.diesOf(t, syscall.SIGINT)
 			s.isSane(t)
 			require.Contains(t, ask(t, repo, "runs"), "interrupted")
 		})
 	}
 }
 
-// F11: the connection is gone.
-func TestARunWhoseTerminalHasGoneStops(t *testing.T) {
+// What was to be told while the dashboard was there is on the screen after it.
+func TestWhatTheDashboardHeldBackIsToldAfterIt(t *testing.T) {
 	t.Parallel()
-	repo, args := askingRun(t)
-	s := sit(t, repo, args...)
-	s.sees(t, "Which dialect?")
-	require.NoError(t, s.keys.Close())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Wait() }()
-	select {
-	case err := <-ended:
-		require.Error(t, err)
-	case <-time.After(20 * time.Second):
-		t.Fatal("it goes on")
-	}
-	require.Contains(t, ask(t, repo, "runs"), "interrupted")
-	require.Contains(t, ask(t, repo, "questions"), "Which dialect?")
-}
-
-// F1: whatever standard input and output are, nobody is waited for who cannot
-// answer.
-func TestWhereNobodySitsNothingHangs(t *testing.T) {
-	t.Parallel()
-	for name, line := range map[string]string{
-		"no input, a pipe that is closed": "exec agl %s </dev/null 2>&1 | head -1",
-		"no input":                        "agl %s </dev/null >out 2>&1",
-		"input that is closed":            "agl %s <&- >out 2>&1",
-		"a pipe":                          "yes 1 | agl %s >out 2>&1",
+	for name, script := range map[string]string{
+		"in order": asking,
+		"at once":  "-- implementer --\nexec trap '' TERM; while :; do sleep 1; done\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			repo, args := askingRun(t)
-			cmd := exec.Command("sh", "-c", strings.ReplaceAll(line, "%s", `"$@"`), "sh")
-			cmd.Args = append(cmd.Args, args...)
-			cmd.Dir, cmd.Env = repo.Dir, repo.Env
-			ended := make(chan error, 1)
-			go func() { ended <- cmd.Run() }()
-			select {
-			case <-ended:
-			case <-time.After(time.Minute):
-				_ = cmd.Process.Kill()
-				t.Fatal("it hangs")
+			s := sit(t, repo, args...)
+			s.sees(t, "Which dialect?")
+			require.NoError(t, s.Process.Kill())
+			_ = s.Wait()
+			require.NoError(t, os.WriteFile(args[len(args)-1], []byte(script), 0o600))
+			s = sit(t, repo, "resume", "demo", "--script", args[len(args)-1]) // which keeps what the first has left
+			s.sees(t, "implementer")
+			require.Eventually(t, func() bool { return strings.Contains(ask(t, repo, "salvage", "demo", "--json"), `"n":1`) }, time.Minute, 10*time.Millisecond)
+			s.presses(t, "\x03")
+			if name == "at once" {
+				s.sees(t, "stopping in order")
+				s.presses(t, "\x03")
 			}
-			require.Eventually(t, func() bool { return strings.Contains(ask(t, repo, "runs"), "interrupted") }, time.Minute, 10*time.Millisecond)
+			s.diesOf(t, syscall.SIGINT)
+			s.isSane(t)
+			require.Eventually(t, func() bool {
+				_, after, _ := strings.Cut(s.raw(), "\x1b[?1049l")
+				return strings.Contains(after, "kept 1 changed path as salvage 1")
+			}, 10*time.Second, 10*time.Millisecond, "%q", s.raw())
 		})
 	}
 }
