@@ -45,7 +45,7 @@ func CrashEverywhere(t *testing.T, build func(t *testing.T) *Harness, job agl.Jo
 	bubble(t, build, func(h *Harness, again func() *Harness) {
 		var err error
 		if proof, err = surveyTwice(h, again, job, def); err != nil {
-			t.Fatalf("agltest: CrashEverywhere: %v", err)
+			h.t.Fatalf("agltest: CrashEverywhere: %v", err) // of the bubble's test: t is its parent
 		}
 	})
 	if proof == nil || t.Failed() {

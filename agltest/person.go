@@ -93,7 +93,7 @@ func (h *Harness) AnswerElsewhere(match, value string) {
 	e := h.engine(&life{h: h})
 	defer e.Close()
 	if err := e.Answer(h.t.Context(), h.Label, ids[0], value); err != nil {
-		h.t.Fatalf("agltest: %v", err)
+		h.t.Fatalf("agltest: AnswerElsewhere(%q, %q): %v", match, value, err)
 	}
 }
 

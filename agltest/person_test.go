@@ -354,7 +354,7 @@ func TestAHarnessSaysWhatItsPersonCannotDo(t *testing.T) {
 			require.Error(t, h.Start(ask.With(agl.None{})))
 			h.AnswerElsewhere("Where", "x")
 		},
-		`it is blank`: func(t testing.TB) {
+		`AnswerElsewhere("What", " "): `: func(t testing.TB) {
 			h := agltest.Options{Unattended: true}.New(t)
 			require.Error(t, h.Start(ask.With(agl.None{})))
 			h.AnswerElsewhere("What", " ")

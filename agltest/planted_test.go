@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -263,6 +264,31 @@ func TestCrashEverywhereFindsWhatACrashChanges(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A test that fails is played by a process of its own.
+func TestCrashEverywhereSaysOnceWhyItProvesNothing(t *testing.T) {
+	const fails = "AGLTEST_UNPROVEN"
+	if os.Getenv(fails) != "" {
+		wf := of(func(ctx context.Context, run *agl.Run) error { return run.Step(ctx, editor.Commit("x")) })
+		agltest.CrashEverywhere(t, func(t *testing.T) *agltest.Harness {
+			h := agltest.New(t)
+			agltest.Handle(h, editor, func(context.Context, *agltest.Turn) (patch, error) {
+				return patch{}, agl.Denied.Errorf("", "no")
+			})
+			return h
+		}, wf.With(agl.None{}), wf)
+		t.Error("it goes on")
+		return
+	}
+	t.Parallel()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestCrashEverywhereSaysOnceWhyItProvesNothing$")
+	cmd.Env = append(os.Environ(), fails+"=1")
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "the run ends in a recorded failure (step editor")
+	require.NotContains(t, string(out), "FailNow on a parent test")
+	require.NotContains(t, string(out), "it goes on")
 }
 
 // flagUpdate reports whether this test was run with -update.

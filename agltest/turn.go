@@ -101,7 +101,8 @@ func (t *Turn) Call(tool string, args any) Result {
 
 // Ask asks a person by the role's agl.AskTool, with options or, where there are
 // none, for a text, and returns the answer. Where none comes, because the run
-// stops, the goroutine ends.
+// stops, the goroutine ends. A question with options that also takes a text is
+// turn.Call("ask", map[string]any{"question": …, "options": …, "free": true}).
 func (t *Turn) Ask(question string, options ...string) string {
 	t.h.t.Helper()
 	said := t.Call("ask", map[string]any{"question": question, "options": options})

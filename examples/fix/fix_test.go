@@ -52,6 +52,21 @@ func TestFixTellsTheImplementerWhatTheReviewerFound(t *testing.T) {
 	require.Equal(t, "[{low no test}]", h.Files()["found.txt"])
 }
 
+func TestTheImplementerMayAskAPerson(t *testing.T) {
+	t.Parallel()
+	h := agltest.New(t)
+	h.Answer("Which dialect", "CQL")
+	h.Answer("Since when", "1.2")
+	agltest.Handle(h, implementer, func(_ context.Context, turn *agltest.Turn) (Patch, error) {
+		turn.WriteFile("query.txt", turn.Ask("Which dialect?", "SQL", "CQL")+" since "+turn.Ask("Since when?"))
+		return Patch{Summary: "choose"}, nil
+	})
+	agltest.Reply(h, reviewer, Findings{})
+	require.NoError(t, h.Start(job))
+	require.Equal(t, "CQL since 1.2", h.Files()["query.txt"])
+	h.Replay(Workflow) // asks nobody
+}
+
 func TestFixStopsAfterItsRounds(t *testing.T) {
 	t.Parallel()
 	h := agltest.New(t)

@@ -54,7 +54,7 @@ func (p Params) resolver() agl.Resolver {
 // askPerson has a person decide, who may edit what is in the checkout first.
 func askPerson(ctx context.Context, c *agl.Conflict) (agl.Resolution, error) {
 	again := false
-	q := agl.Choose(fmt.Sprintf("%s\nThe merge is in %s. Edit it there, and try again; or give it up.", c.Summary(), c.Dir),
+	q := agl.Choose(fmt.Sprintf("%s (still, after %d tries)\nThe merge is in %s. Edit it there, and try again; or give it up.", c.Summary(), c.Attempt-1, c.Dir),
 		agl.Opt("try again", true), agl.Opt("give it up", false)).Ahead(10)
 	if err := c.Ask(ctx, q.Into(&again)); err != nil || !again {
 		return c.Abort(), err

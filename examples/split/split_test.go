@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"example.com/agl"
 	"example.com/agl/agltest"
+	"example.com/agl/ports"
 )
 
 func TestMain(m *testing.M) { agltest.Main(m) }
@@ -132,6 +136,39 @@ func TestTheMenderResolvesAConflict(t *testing.T) {
 	require.NoError(t, h.Start(job))
 	require.Equal(t, "left\nright\n", h.Files()["both.txt"])
 	h.Replay(Workflow)
+}
+
+// asking is the job whose conflicts come to a person.
+var asking = Workflow.With(Params{Request: "greet", Resolve: Person})
+
+func TestAPersonMendsWhatTheMenderCannot(t *testing.T) {
+	t.Parallel()
+	p := crossing
+	p.Git = true
+	p.mender = func(*agltest.Turn) {} // leaves it
+	h := p.new(t)
+	h.Person(func(q ports.Question) string {
+		assert.Contains(t, q.Text, "conflicts in both.txt (markers, line 1) (still, after 2 tries)\n")
+		_, dir, _ := strings.Cut(q.Text, "The merge is in ")
+		dir, _, _ = strings.Cut(dir, ". Edit it there")
+		assert.NoError(t, os.WriteFile(filepath.Join(dir, "both.txt"), []byte("left\nright\n"), 0o600))
+		return "try again"
+	})
+	require.NoError(t, h.Start(asking))
+	require.Equal(t, "left\nright\n", h.Files()["both.txt"])
+	h.Replay(Workflow) // asks nobody
+}
+
+func TestAPersonGivesUpWhatTheMenderCannot(t *testing.T) {
+	t.Parallel()
+	p := crossing
+	p.mender = func(*agltest.Turn) {}
+	h := p.new(t)
+	h.Answer("both.txt", "give it up")
+	var conflict *agl.ConflictError
+	require.ErrorAs(t, h.Start(asking), &conflict)
+	require.Contains(t, []string{"left", "right"}, conflict.Child)
+	require.Contains(t, h.Files(), "alone.txt")
 }
 
 func TestChunksThatAreGreenAloneAndRedTogetherAreMended(t *testing.T) {
