@@ -2,6 +2,9 @@ package agltest_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -65,6 +68,48 @@ func ExampleHarness_Person() {
 		})
 		require.NoError(t, h.Start(Release.With(agl.None{})))
 		require.Equal(t, "I do not know, implementer", h.Files()["NEWS"])
+	})
+	// Output:
+}
+
+// Client builds one part, whose conflicts a person mends.
+var Client = agl.NewWorkflow(agl.Spec{Name: "client", Version: 1, Roles: []agl.Role{builder}},
+	func(ctx context.Context, run *agl.Run, _ agl.None) error {
+		part, err := run.Worktree(ctx, "client")
+		if err != nil {
+			return err
+		}
+		if err := part.Step(ctx, builder.Commit("build client")); err != nil {
+			return err
+		}
+		return part.Integrate(ctx, byHand)
+	})
+
+func byHand(ctx context.Context, c *agl.Conflict) (agl.Resolution, error) {
+	mended := false
+	q := agl.Choose("Mend "+c.Dir, agl.Opt("mended", true), agl.Opt("give it up", false))
+	if err := c.Ask(ctx, q.Into(&mended)); err != nil || !mended {
+		return c.Abort(), err
+	}
+	return c.Retry(), nil
+}
+
+// A person mends a conflict in the folder that the question names.
+func ExampleHarness_Person_conflict() {
+	exampletest.Run(func(t testing.TB) {
+		h := agltest.Options{Git: true}.New(t)
+		buildParts(h)
+		h.Conflicts("client", "client.go")
+		h.Person(func(q ports.Question) string {
+			path := filepath.Join(strings.TrimPrefix(q.Text, "Mend "), "client.go")
+			if err := os.WriteFile(path, []byte("package client // mended\n"), 0o600); err != nil {
+				t.Error(err)
+			}
+			return "mended"
+		})
+		require.NoError(t, h.Start(Client.With(agl.None{})))
+		require.Equal(t, "package client // mended\n", h.Files()["client.go"])
+		h.Replay(Client) // which asks nobody
 	})
 	// Output:
 }
