@@ -60,11 +60,9 @@ type Screen struct {
 	Body  []Block
 }
 
-// A Block is a part of a Screen: a Paragraph, a Table or a Progress.
-type Block interface {
-	// SameBlock reports whether another block shows the same.
-	SameBlock(other Block) bool
-}
+// A Block is a part of a Screen: a Paragraph, a Table or a Progress, and nothing
+// else. A nil one shows nothing.
+type Block interface{ block() }
 
 // A Paragraph is text, of one or more lines. It is wrapped.
 type Paragraph string

@@ -17,6 +17,7 @@ type model struct {
 	queue     *questions.Queue
 	interrupt func(again bool)
 	suspend   tea.Cmd
+	fell      func(panicked any)
 
 	canvas  canvas
 	height  int
@@ -40,8 +41,17 @@ type (
 
 func (m *model) Init() tea.Cmd { return tea.RequestBackgroundColor }
 
-func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	var cmd tea.Cmd
+func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
+	defer func() { // the library would print a stack over the screen
+		if r := recover(); r != nil {
+			m.fell(r)
+			next, cmd = m, tea.Quit
+		}
+	}()
+	return m, m.update(msg)
+}
+
+func (m *model) update(msg tea.Msg) (cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.canvas.columns, m.height = msg.Width, msg.Height
@@ -63,10 +73,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.queue.Keep(m.asking.id, m.asking.draft())
 		}
 	default:
-		return m, nil
+		return nil
 	}
 	m.draw()
-	return m, cmd
+	return cmd
 }
 
 // swap puts the question on the screen that belongs there.
