@@ -32,6 +32,7 @@ func TestTextFromOutsideIsMadeHarmless(t *testing.T) {
 		"e" + strings.Repeat("\u0301", 1000): "e" + strings.Repeat("\u0301", maxMarks),
 		"\u3164":                             "�",
 		"\U000e0041":                         "�",
+		"👩\u200d":                            "👩�",
 	} {
 		require.Equal(t, want, cleanLine(text), "%q", text)
 	}
