@@ -1,10 +1,20 @@
 package ports_test
 
 import (
+	"fmt"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"example.com/agl/ports"
 )
+
+// A handmade block has the unexported method of ports.Block, and cannot be
+// compared.
+type handmade struct {
+	ports.Block
+	draw func()
+}
 
 func TestScreensAreComparedByWhatTheyShow(t *testing.T) {
 	t.Parallel()
@@ -17,5 +27,17 @@ func TestScreensAreComparedByWhatTheyShow(t *testing.T) {
 				t.Errorf("%#v equals %#v: %v", a, b, got)
 			}
 		}
+	}
+}
+
+func TestABlockThatIsNoneShowsNothing(t *testing.T) {
+	t.Parallel()
+	none := []ports.Block{nil, handmade{}, handmade{Block: ports.Paragraph("a"), draw: func() {}}, (*ports.Table)(nil)}
+	for _, a := range none {
+		for _, b := range none {
+			require.True(t, ports.Screen{Body: []ports.Block{a}}.Equal(ports.Screen{Body: []ports.Block{b}}), fmt.Sprintf("%T and %T", a, b))
+		}
+		require.False(t, ports.Screen{Body: []ports.Block{a}}.Equal(ports.Screen{Body: []ports.Block{ports.Paragraph("a")}}))
+		require.False(t, ports.Screen{Body: []ports.Block{ports.Paragraph("a")}}.Equal(ports.Screen{Body: []ports.Block{a}}))
 	}
 }

@@ -17,13 +17,20 @@ type Terminal interface {
 	//
 	// Questions queue by priority, and first in, first out within one; the first
 	// of them is on the screen. Each call is a question of its own, whatever it
-	// says. One that is displaced keeps its place and the text typed so far. When
-	// ctx ends, the question is taken back, and the error is the cause of that. A
-	// terminal that nobody sits at, or not any more, is Unavailable. A question
-	// that nobody could answer (CheckQuestion) is Invalid.
+	// says. One that is displaced keeps its place and the text typed so far; where
+	// answers are lines that the device itself edits, a line that was begun is
+	// dropped instead, and the person is told.
+	//
+	// When ctx ends, the question is taken back, and the error is the cause of
+	// that; an answer that was given before is returned. A terminal that nobody
+	// sits at, or not any more, is Unavailable. A question that nobody could answer
+	// (CheckQuestion) is Invalid.
 	Ask(ctx context.Context, q Question) (string, error)
 	// Watch shows a run, until stop is called. It may be called for several runs
-	// at once. Where nobody watches it does nothing.
+	// at once. Where nobody watches it does nothing. What is not watched any more
+	// is not on the screen, but stop, which may be called again, does not wait: a
+	// call of Status or View that is under way, or about to be made, may return
+	// after it.
 	Watch(run Watched) (stop func())
 }
 
@@ -60,17 +67,15 @@ type Screen struct {
 	Body  []Block
 }
 
-// A Block is a part of a Screen: a Paragraph, a Table or a Progress.
-type Block interface {
-	// SameBlock reports whether another block shows the same.
-	SameBlock(other Block) bool
-}
+// A Block is a part of a Screen: a Paragraph, a Table or a Progress, and nothing
+// else. A nil one shows nothing.
+type Block interface{ block() }
 
 // A Paragraph is text, of one or more lines. It is wrapped.
 type Paragraph string
 
 // A Table is rows of cells, with a header if it has one. Columns are as wide as
-// their cells; what does not fit is cut.
+// their cells; where they do not fit, the widest are cut.
 type Table struct {
 	Header []string
 	Rows   [][]string

@@ -14,6 +14,9 @@ import (
 // is typed filters them.
 const long = 10
 
+// nothingTyped is what a person is told who sends nothing.
+const nothingTyped = "type an answer first"
+
 // An asking is the question on the screen, and what has been done about it.
 type asking struct {
 	id      questions.ID
@@ -86,7 +89,10 @@ func (a *asking) key(k tea.KeyPressMsg, c canvas) (answer string, done bool) {
 	case key == "pgdown":
 		a.scroll += 5
 	case a.writing && key == "enter":
-		return string(a.edit.text), true
+		if text := string(a.edit.text); strings.TrimSpace(text) != "" {
+			return text, true
+		}
+		a.problem = nothingTyped
 	case a.writing && key == "esc":
 		a.writing = len(a.labels) == 0
 	case a.writing:

@@ -120,11 +120,7 @@ func (c canvas) tree(f *frame) []string {
 		}
 		rows = append(rows, row)
 	}
-	lines := c.columnsOf(rows, []int{max(8, c.columns/3), max(10, c.columns/3), max(10, c.columns/2)})
-	for i := range lines {
-		lines[i] = c.cut(lines[i], c.columns)
-	}
-	return lines
+	return c.columnsOf(rows)
 }
 
 // place returns what a namespace is called.
@@ -142,6 +138,9 @@ func doing(ns *ports.NamespaceStatus) string {
 		return ""
 	}
 	text := string(ns.Verb)
+	if ns.Verb == ports.KindAnswer { // which is still to come
+		text = "asks"
+	}
 	if ns.Name != "" {
 		text += " " + ns.Name
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -169,6 +170,77 @@ func TestAViewThatPanicsIsNotCalledAgain(t *testing.T) {
 	p.sees("goes on")
 	require.NoError(t, at.Close())
 	require.Equal(t, 1, calls)
+	p.finds()
+}
+
+// A handmade block has the unexported method of ports.Block, and cannot be
+// compared.
+type handmade struct {
+	ports.Block
+	draw func()
+}
+
+// Case F6.
+func TestABlockThatIsNoneDoesNoHarm(t *testing.T) {
+	t.Parallel()
+	for name, block := range map[string]ports.Block{"nil": nil, "of the author's": handmade{draw: func() {}}, "a pointer": (*ports.Table)(nil)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := sit(t, 100, 24)
+			at := p.at()
+			s := split()
+			at.Watch(ports.Watched{Label: "demo", Status: s.now, View: func(s ports.Status) (ports.Screen, bool) {
+				return ports.Screen{Body: []ports.Block{block, ports.Paragraph("at: " + s.Namespaces[1].Activity)}}, true
+			}})
+			p.sees("at: reads lexer.go")
+			s.set(func(s *ports.Status) { s.Namespaces[1].Activity = "goes on" })
+			p.sees("at: goes on")
+			require.NoError(t, at.Close())
+			p.finds()
+		})
+	}
+}
+
+// Case F6.
+func TestAFaultInWhatIsDrawnEndsTheBoardAndNotTheProcess(t *testing.T) {
+	t.Parallel()
+	p := sit(t, 100, 24)
+	at := p.at()
+	s := split()
+	var broken atomic.Bool
+	at.Watch(ports.Watched{Label: "demo", Status: func() ports.Status {
+		if broken.Load() {
+			panic("at the \x1b[2J disco")
+		}
+		return s.now()
+	}})
+	answer := ask(t.Context(), at, goOn)
+	p.sees("Go on?")
+	broken.Store(true)
+	require.ErrorIs(t, gets(t, answer).err, ports.Unavailable)
+	p.sees("the board is not drawn any more: it panicked: at the �[2J disco")
+	p.finds()
+	require.NotContains(t, p.written(), "goroutine ")
+}
+
+func TestAViewThatBlocksKeepsNobodyFromAnswering(t *testing.T) {
+	t.Parallel()
+	p := sit(t, 100, 24)
+	at := p.at()
+	called, goOnNow := make(chan struct{}), make(chan struct{})
+	defer close(goOnNow)
+	var once sync.Once
+	at.Watch(ports.Watched{Label: "demo", Status: split().now, View: func(ports.Status) (ports.Screen, bool) {
+		once.Do(func() { close(called) })
+		<-goOnNow
+		return ports.Screen{}, false
+	}})
+	<-called
+	answer := ask(t.Context(), at, goOn)
+	p.sees("Go on?")
+	p.types("2\r")
+	require.Equal(t, result{answer: "no"}, gets(t, answer))
+	require.NoError(t, at.Close())
 	p.finds()
 }
 

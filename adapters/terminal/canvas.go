@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -148,22 +149,19 @@ func (c canvas) wrapAll(lines []string, columns int) []string {
 	return all
 }
 
-// columnsOf returns cells side by side: each as wide as the widest of its
-// column, but at most as its limit says.
-func (c canvas) columnsOf(rows [][]string, limits []int) []string {
+// columnsOf returns cells side by side, each as wide as the widest of its
+// column. Where that does not fit, the widest columns are cut.
+func (c canvas) columnsOf(rows [][]string) []string {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			w := c.width(cell)
-			if i < len(limits) && limits[i] > 0 {
-				w = min(w, limits[i])
-			}
-			widths[i] = max(widths[i], w)
+			widths[i] = max(widths[i], c.width(cell))
 		}
 	}
+	c.fit(widths)
 	lines := make([]string, len(rows))
 	for r, row := range rows {
 		var b strings.Builder
@@ -173,10 +171,43 @@ func (c canvas) columnsOf(rows [][]string, limits []int) []string {
 			case i == len(row)-1:
 				b.WriteString(c.cut(cell, widths[i]))
 			default:
-				b.WriteString(c.pad(cell, widths[i]) + "  ")
+				b.WriteString(c.pad(cell, widths[i]) + strings.Repeat(" ", gap))
 			}
 		}
-		lines[r] = strings.TrimRight(b.String(), " ")
+		lines[r] = c.cut(strings.TrimRight(b.String(), " "), c.columns)
 	}
 	return lines
+}
+
+const (
+	gap       = 2 // between the columns of a table
+	narrowest = 4 // what a column of a table is not made narrower than
+)
+
+// fit makes the widest columns of a table narrower, until it fits or none is
+// worth having at that.
+func (c canvas) fit(widths []int) {
+	room, widest := c.columns+gap, 0
+	for _, w := range widths {
+		if w > 0 {
+			room -= gap
+		}
+		widest = max(widest, w)
+	}
+	total := func(most int) int {
+		sum := 0
+		for _, w := range widths {
+			sum += min(w, most)
+		}
+		return sum
+	}
+	most := max(narrowest, sort.Search(widest, func(i int) bool { return total(i+1) > room }))
+	spare := room - total(most)
+	for i, w := range widths {
+		widths[i] = min(w, most)
+		if w > most && spare > 0 {
+			widths[i]++
+			spare--
+		}
+	}
 }

@@ -31,9 +31,8 @@ func cleanLines(s string) []string {
 	return strings.Split(strings.TrimRight(s, " \n"), "\n")
 }
 
-// clean returns text in which nothing controls a terminal or hides: C0 and C1
-// controls, the escape sequences that they begin, bidirectional and zero-width
-// characters and bytes that are not UTF-8 become U+FFFD, one for each. Tabs are
+// clean returns text in which nothing controls a terminal or hides: what is
+// ports.Hidden, and bytes that are not UTF-8, become U+FFFD, one for each. Tabs are
 // expanded, and of many marks on one letter the first stay. Line ends stay
 // where lines says so, else they are spaces.
 func clean(s string, lines bool) string {
@@ -65,7 +64,7 @@ func clean(s string, lines bool) string {
 			if marks++; marks > maxMarks {
 				continue
 			}
-		case hides(r) && !joins(r, last, next):
+		case ports.Hidden(r, last, next):
 			r, marks = utf8.RuneError, 0
 		default:
 			marks = 0
@@ -75,41 +74,6 @@ func clean(s string, lines bool) string {
 		last = r
 	}
 	return b.String()
-}
-
-// hides reports whether a terminal obeys a character, or draws nothing for it.
-func hides(r rune) bool {
-	switch r {
-	case '\u115f', '\u1160', '\u3164', '\uffa0': // Hangul fillers
-		return true
-	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Cs)
-}
-
-// joining are the scripts in which a joiner between two letters changes how
-// they look.
-var joining = []*unicode.RangeTable{
-	unicode.Arabic, unicode.Bengali, unicode.Devanagari, unicode.Gujarati, unicode.Gurmukhi, unicode.Kannada, unicode.Khmer,
-	unicode.Malayalam, unicode.Mongolian, unicode.Myanmar, unicode.Oriya, unicode.Sinhala, unicode.Syriac, unicode.Tamil, unicode.Telugu,
-}
-
-// joins reports whether r is a joiner where one belongs: in an emoji of several,
-// or in a script that needs it.
-func joins(r, last, next rune) bool {
-	const (
-		zwnj, zwj = '\u200c', '\u200d'
-		emoji     = '\ufe0f' // draw what is before it as an emoji
-	)
-	switch r {
-	case zwj:
-		if (last == emoji || unicode.In(last, unicode.So, unicode.Sk)) && unicode.Is(unicode.So, next) {
-			return true
-		}
-	case zwnj:
-	default:
-		return false
-	}
-	return unicode.In(last, joining...) && unicode.In(next, joining...)
 }
 
 // withoutColours returns text without the sequences that colour it, which

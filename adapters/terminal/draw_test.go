@@ -3,6 +3,7 @@ package terminal
 import (
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,7 @@ func TestTextFromOutsideIsMadeHarmless(t *testing.T) {
 		"e" + strings.Repeat("\u0301", 1000): "e" + strings.Repeat("\u0301", maxMarks),
 		"\u3164":                             "�",
 		"\U000e0041":                         "�",
+		"👩\u200d":                            "👩�",
 	} {
 		require.Equal(t, want, cleanLine(text), "%q", text)
 	}
@@ -287,4 +289,46 @@ func TestTheColumnsOfATableAreAsWideAsTheirCells(t *testing.T) {
 	require.Equal(t, []string{"A     B", "日本  x", "👩\u200d🚀    y  to…", "é"}, got)
 	many := make([][]string, maxRows+5)
 	require.Contains(t, slices.Concat(canvas{columns: 80, plain: true}.table(ports.Table{Rows: many})), "… 5 more rows")
+}
+
+func TestALongCellTakesNoOtherColumnsPlace(t *testing.T) {
+	t.Parallel()
+	c := canvas{columns: 40, plain: true, method: ansi.GraphemeWidth}
+	long := strings.Repeat("long ", 60)
+	require.Equal(t, []string{
+		"FILE               WHY             STATE",
+		"long long long l…  short           done",
+		"a                  it is all here  open",
+	}, c.table(ports.Table{Header: []string{"FILE", "WHY", "STATE"}, Rows: [][]string{{long, "short", "done"}, {"a", "it is all here", "open"}}}))
+	require.Equal(t, []string{"long long long lon…  long long long lon…"}, c.table(ports.Table{Rows: [][]string{{long, long}}}))
+	c.columns = 10
+	require.Equal(t, []string{"lon…  lon…"}, c.table(ports.Table{Rows: [][]string{{long, long, "x", long}}}), "of columns of which nothing would be left the first are drawn")
+}
+
+func TestWhatANamespaceIsAtIsWholeWhereThereIsRoom(t *testing.T) {
+	t.Parallel()
+	c := canvas{columns: 100, plain: true, method: ansi.GraphemeWidth}
+	got := c.tree(&frame{since: make([]time.Duration, 1), status: ports.Status{Namespaces: []ports.NamespaceStatus{{
+		Namespace: "a", Verb: ports.KindAnswer, Name: "Which dialect does the archive speak, of all of them?", Asking: []ports.Question{{}},
+	}}}})
+	require.Equal(t, []string{"a  asks Which dialect does the archive speak, of all of them?  waits for a person"}, got)
+}
+
+func TestOfManyOptionsTheBoardIsLeftAThird(t *testing.T) {
+	t.Parallel()
+	q := ports.Question{Text: "Which?"}
+	for i := range 50 {
+		q.Options = append(q.Options, "option "+strconv.Itoa(i))
+	}
+	for _, c := range []struct{ namespaces, board int }{{30, 7}, {3, 4}} { // a board may need less; one line is the run's
+		namespaces := make([]ports.NamespaceStatus, c.namespaces)
+		m := &model{
+			queue: questions.New(nil), asking: newAsking(questions.Shown{ID: 1, Question: q}),
+			frames: []*frame{{status: ports.Status{Namespaces: namespaces}, since: make([]time.Duration, c.namespaces)}},
+		}
+		m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+		drawn := strings.Split(ansi.Strip(m.View().Content), "\n")
+		rule := slices.Index(drawn, strings.Repeat("─", 80))
+		require.Equal(t, c.board, len(drawn)-1-rule-1, "%s", m.View().Content)
+	}
 }

@@ -165,7 +165,11 @@ func TestATerminalThatMovesNoCursorIsGivenLines(t *testing.T) {
 			require.Contains(t, screen, "question · demo · a · coder:")
 			require.Contains(t, screen, "  2  no")
 			p.types("maybe\n")
-			p.sees(`"maybe" is none of the options`)
+			p.sees(`"maybe" is no option; type 1 to 2`)
+			p.types("5\n")
+			p.sees(`"5" is no option; type 1 to 2`)
+			p.types("\n")
+			p.sees("type an answer first")
 			p.types("2\n")
 			require.Equal(t, result{answer: "no"}, gets(t, answer))
 
@@ -173,10 +177,18 @@ func TestATerminalThatMovesNoCursorIsGivenLines(t *testing.T) {
 			q.Free = true
 			answer = ask(t.Context(), at, q)
 			p.sees("3  in your own words")
+			p.types("4\n")
+			p.sees(`"4" is no option; type 1 to 3`)
 			p.types("3\n")
 			p.sees("Type your answer and press Enter.")
 			p.types("1\n")
 			require.Equal(t, result{answer: "1"}, gets(t, answer))
+
+			p.reads()
+			answer = ask(t.Context(), at, ports.Question{Text: "How many?", Options: []string{"3", "1", "2"}})
+			p.sees("How many?")
+			p.types("1\n")
+			require.Equal(t, result{answer: "1"}, gets(t, answer), "an option that is typed, before one of that number")
 
 			p.reads()
 			calm := ask(t.Context(), at, ports.Question{Text: "Why?"})
@@ -187,7 +199,7 @@ func TestATerminalThatMovesNoCursorIsGivenLines(t *testing.T) {
 			p.sees("Stop?")
 			p.reads()
 			p.types("\n")
-			p.sees("it is blank")
+			p.waits("be told twice", func(screen string) bool { return strings.Count(screen, "type an answer first") == 2 })
 			p.types("now\n")
 			require.Equal(t, result{answer: "now"}, gets(t, urgent))
 			p.reads()
@@ -241,7 +253,7 @@ func TestWhereNobodySitsNobodyIsAsked(t *testing.T) {
 			require.NoError(t, at.Close())
 		})
 	}
-	for _, env := range []string{"CI=", "CI=0", "CI=false", "ci=true"} {
+	for _, env := range []string{"CI=", "CI=0", "CI=false", "CI=False", "CI=no", "CI=Off", "ci=true"} {
 		require.True(t, p.at(env).Attended(), env)
 	}
 	require.Empty(t, p.written())

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -127,16 +128,29 @@ func (d *dialogue) answer(line string) {
 	if !d.writing {
 		choice := strings.TrimSpace(text)
 		n, err := strconv.Atoi(choice)
-		switch own := len(d.on.labels) + 1; {
-		case err == nil && 1 <= n && n < own:
-			text = d.on.q.Options[n-1]
-		case err == nil && n == own && d.on.q.Free:
+		options := d.on.q.Options
+		last := len(options) // entry
+		if d.on.q.Free {
+			last++
+		}
+		switch {
+		case slices.Contains(options, text): // it may look like the number of another
+		case slices.Contains(options, choice):
+			text = choice
+		case err == nil && 1 <= n && n <= len(options):
+			text = options[n-1]
+		case err == nil && n == len(options)+1 && d.on.q.Free:
 			d.writing = true
 			d.print("Type your answer and press Enter.")
 			return
-		case !d.on.q.Free:
-			text = choice
+		case choice != "" && (err == nil || !d.on.q.Free):
+			d.print(fmt.Sprintf("%q is no option; type 1 to %d", cleanLine(choice), last))
+			return
 		}
+	}
+	if strings.TrimSpace(text) == "" {
+		d.print(nothingTyped)
+		return
 	}
 	err := d.t.queue.Answer(d.on.id, text)
 	switch {

@@ -17,6 +17,7 @@ type model struct {
 	queue     *questions.Queue
 	interrupt func(again bool)
 	suspend   tea.Cmd
+	fell      func(panicked any)
 
 	canvas  canvas
 	height  int
@@ -40,8 +41,17 @@ type (
 
 func (m *model) Init() tea.Cmd { return tea.RequestBackgroundColor }
 
-func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	var cmd tea.Cmd
+func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
+	defer func() { // the library would print a stack over the screen
+		if r := recover(); r != nil {
+			m.fell(r)
+			next, cmd = m, tea.Quit
+		}
+	}()
+	return m, m.update(msg)
+}
+
+func (m *model) update(msg tea.Msg) (cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.canvas.columns, m.height = msg.Width, msg.Height
@@ -63,10 +73,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.queue.Keep(m.asking.id, m.asking.draft())
 		}
 	default:
-		return m, nil
+		return nil
 	}
 	m.draw()
-	return m, cmd
+	return cmd
 }
 
 // swap puts the question on the screen that belongs there.
@@ -158,7 +168,7 @@ var helpText = []string{
 	"In a question:",
 	"  ↑ ↓ j k, 1-9   choose; enter answers",
 	"  of many options: what is typed filters them; esc shows all",
-	"  a text: enter sends it, alt+enter or ctrl+j begins a new line",
+	"  a text: enter sends it, alt+enter or ctrl+j begins a new line; esc back to the options",
 	"  pgup pgdn   scroll a long question",
 	"A question that has just come on the screen takes no key for a moment.",
 	"ctrl+c   stop in order; again: at once",
@@ -229,13 +239,13 @@ func (m *model) window(lines []string, room int) (fit []string, which string) {
 // as there is room for.
 func (m *model) question(room int) []string {
 	height := room
-	if len(m.frames) > 0 && room > 12 {
-		height -= 4
+	board := m.board()
+	if len(board) > 0 && room > 12 {
+		height -= 1 + min(len(board), room/3)
 	}
 	lines, cursor := m.canvas.question(m.asking, height)
 	m.cursor = cursor
-	if room -= len(lines) + 1; room > 0 && len(m.frames) > 0 {
-		board := m.board()
+	if room -= len(lines) + 1; room > 0 && len(board) > 0 {
 		lines = append(lines, m.canvas.paint(faint, strings.Repeat("─", m.canvas.columns)))
 		lines = append(lines, board[:min(len(board), room)]...)
 	}

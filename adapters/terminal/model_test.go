@@ -63,3 +63,13 @@ func TestAnEnterIsNoAnswerToAQuestionThatHasJustBeenDrawn(t *testing.T) {
 		})
 	}
 }
+
+func TestAPanicWhileTheScreenIsMadeEndsTheBoard(t *testing.T) {
+	t.Parallel()
+	var told any
+	m := &model{queue: questions.New(nil), canvas: canvas{columns: 80}, height: 24, fell: func(panicked any) { told = panicked }}
+	next, cmd := m.Update(framesMsg{nil}) // which has no frame to draw
+	require.Same(t, m, next)
+	require.IsType(t, tea.QuitMsg{}, cmd())
+	require.ErrorContains(t, told.(error), "nil pointer")
+}

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -38,7 +39,8 @@ type screen struct {
 	in      *input
 	found   *term.State // how the terminal was
 	ended   chan struct{}
-	given   atomic.Bool // the terminal was given back
+	given   atomic.Bool            // the terminal was given back
+	fault   atomic.Pointer[string] // why nothing is drawn any more; nil: it is
 
 	suspended atomic.Bool // from ctrl-z until the screen is drawn again
 }
@@ -48,7 +50,7 @@ func startBoard(t *Terminal) front {
 	s := &screen{t: t, out: &output{File: t.opts.Out}, ended: make(chan struct{})}
 	s.in = &input{File: t.opts.In, end: func() { go s.hangUp() }}
 	s.found, _ = term.GetState(t.opts.In.Fd())
-	m := &model{queue: t.queue, interrupt: s.interrupt, suspend: s.suspend, canvas: canvas{plain: t.look.plain, dark: true}}
+	m := &model{queue: t.queue, interrupt: s.interrupt, suspend: s.suspend, fell: s.fell, canvas: canvas{plain: t.look.plain, dark: true}}
 	opts := []tea.ProgramOption{
 		tea.WithInput(s.in), tea.WithOutput(s.out), tea.WithEnvironment(t.opts.Env),
 		tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond),
@@ -58,20 +60,59 @@ func startBoard(t *Terminal) front {
 	}
 	s.program = tea.NewProgram(m, opts...)
 	go s.run()
-	go s.feed()
+	go s.feedQuestions()
+	go s.feedRuns()
 	go s.continued()
 	return s
 }
 
 func (s *screen) run() {
 	defer close(s.ended)
+	defer s.tell()
 	defer s.giveBack()
 	defer s.t.queue.Close() // whatever ended it, nobody answers any more
-	_, _ = s.program.Run()  // it ends by Close, by the end of the input, or by a fault, of which it has told
+	_, _ = s.program.Run()  // it ends by Close, by the end of the input, or by a fault, of which tell tells
 }
 
-// feed tells the model what has changed.
-func (s *screen) feed() {
+// fell is for when what draws has panicked: that ends the board, not the process.
+func (s *screen) fell(panicked any) {
+	text := cleanLine(fmt.Sprintf("the board is not drawn any more: it panicked: %v", panicked))
+	s.fault.CompareAndSwap(nil, &text)
+	s.t.queue.Close()
+}
+
+// tell writes why the board has ended, below what was there before it.
+func (s *screen) tell() {
+	if fault := s.fault.Load(); fault != nil {
+		s.out.write(*fault + "\n")
+	}
+}
+
+// guard is deferred by what feeds the model.
+func (s *screen) guard() {
+	if r := recover(); r != nil {
+		s.fell(r)
+		s.close()
+	}
+}
+
+// feedQuestions tells the model when the questions have changed. It calls
+// nothing of a workflow's, which could keep a person from answering.
+func (s *screen) feedQuestions() {
+	defer s.guard()
+	for {
+		select {
+		case <-s.ended:
+			return
+		case <-s.t.queue.Changed():
+			s.program.Send(queueMsg{})
+		}
+	}
+}
+
+// feedRuns tells the model how the runs have changed.
+func (s *screen) feedRuns() {
+	defer s.guard()
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	var last []*frame
@@ -82,9 +123,6 @@ func (s *screen) feed() {
 		select {
 		case <-s.ended:
 			return
-		case <-s.t.queue.Changed():
-			s.program.Send(queueMsg{})
-			continue
 		case <-ticker.C:
 		}
 		var frames []*frame

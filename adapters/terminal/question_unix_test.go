@@ -113,6 +113,17 @@ func TestAPasteOfThreeLinesArrivesWhole(t *testing.T) {
 	}
 }
 
+func TestNothingIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	p := sit(t, 80, 24)
+	answer := ask(t.Context(), p.at(), ports.Question{Text: "Why?"})
+	p.sees("Why?")
+	p.types(" \r")
+	p.sees("type an answer first")
+	p.types("so\r")
+	require.Equal(t, result{answer: " so"}, gets(t, answer))
+}
+
 func TestATextOfOnesOwnHasSeveralLines(t *testing.T) {
 	t.Parallel()
 	p := sit(t, 80, 24)
@@ -123,7 +134,7 @@ func TestATextOfOnesOwnHasSeveralLines(t *testing.T) {
 	p.types("3\r")
 	p.sees("ctrl+j new line")
 	p.types("\r")
-	p.sees("it is blank")
+	p.sees("type an answer first")
 	p.types("one\x1b\rtwo\nthree\r")
 	require.Equal(t, result{answer: "one\ntwo\nthree"}, gets(t, answer))
 }

@@ -37,10 +37,7 @@ func (c canvas) table(t ports.Table) []string {
 	for _, row := range t.Rows[:min(len(t.Rows), maxRows)] {
 		rows = append(rows, cells(row))
 	}
-	lines := c.columnsOf(rows, nil)
-	for i := range lines {
-		lines[i] = c.cut(lines[i], c.columns)
-	}
+	lines := c.columnsOf(rows)
 	if len(t.Header) > 0 {
 		lines[0] = c.paint(strong, lines[0])
 	}

@@ -6,6 +6,8 @@ package terminal
 import (
 	"context"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -56,7 +58,7 @@ var _ ports.Terminal = (*Terminal)(nil)
 // New returns a terminal. Whether somebody sits at it, and what it can draw, is
 // decided here for its life: nobody does where one of the files is no terminal,
 // where this process is in its background, and where CI is set to anything but
-// "0" or "false". Nothing is written before a run is watched or a question
+// "0", "false", "no" or "off". Nothing is written before a run is watched or a question
 // asked, and /dev/tty is never opened.
 func New(opts Options) *Terminal {
 	if opts.In == nil {
@@ -195,8 +197,8 @@ const (
 func lookAt(opts *Options) look {
 	env := environment(opts.Env)
 	found := look{plain: env.get("NO_COLOR") != ""}
-	switch ci := env.get("CI"); {
-	case opts.Headless, ci != "" && ci != "0" && ci != "false":
+	switch {
+	case opts.Headless, !slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(env.get("CI"))):
 	case !term.IsTerminal(opts.In.Fd()), !term.IsTerminal(opts.Out.Fd()), inBackground(opts.In):
 	case env.get("TERM") == "", env.get("TERM") == "dumb":
 		found.way = lines

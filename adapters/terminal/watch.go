@@ -20,20 +20,20 @@ type watch struct {
 // while nothing in it has changed.
 func (w *watch) next(now time.Time) *frame {
 	f := &frame{status: w.run.Status()}
-	f.screen, f.shown = w.view(f.status)
+	alike := w.view(f)
 	f.broken = w.broken
 	w.keepTime(f, now)
-	if w.last == nil || !same(w.last, f) {
+	if w.last == nil || !alike || !same(w.last, f) {
 		w.last = f
 	}
 	return w.last
 }
 
-// same reports whether two frames are drawn alike. It is called all the time,
-// and reflect would be most of what a run that waits costs.
+// same reports whether two frames are drawn alike, but for what the workflow
+// shows. It is called all the time, and reflect would be most of what a run that
+// waits costs.
 func same(a, b *frame) bool {
-	return a.shown == b.shown && a.broken == b.broken && a.elapsed == b.elapsed && slices.Equal(a.since, b.since) &&
-		a.screen.Equal(b.screen) && sameStatus(&a.status, &b.status)
+	return a.broken == b.broken && a.elapsed == b.elapsed && slices.Equal(a.since, b.since) && sameStatus(&a.status, &b.status)
 }
 
 func sameStatus(a, b *ports.Status) bool {
@@ -48,18 +48,21 @@ func sameNamespace(a, b ports.NamespaceStatus) bool {
 		reflect.DeepEqual(a.Asking, b.Asking)
 }
 
-// view returns what the workflow shows. A view that panics is not called again.
-func (w *watch) view(s ports.Status) (screen ports.Screen, ok bool) {
+// view fills in what the workflow shows, and reports whether that is what was
+// last drawn. A view that panics, or whose screen cannot be compared, is not
+// called again.
+func (w *watch) view(f *frame) (alike bool) {
 	if w.run.View == nil || w.broken != "" {
-		return ports.Screen{}, false
+		return w.last != nil && !w.last.shown
 	}
 	defer func() {
 		if r := recover(); r != nil {
 			w.broken = ports.Clip(fmt.Sprintf("what the workflow shows of itself is not shown any more: it panicked: %v", r), maxLine)
-			screen, ok = ports.Screen{}, false
+			f.screen, f.shown, alike = ports.Screen{}, false, false
 		}
 	}()
-	return w.run.View(s)
+	f.screen, f.shown = w.run.View(f.status)
+	return w.last != nil && f.shown == w.last.shown && f.screen.Equal(w.last.screen)
 }
 
 // keepTime fills in how long everything has been going on. The time of what

@@ -51,10 +51,22 @@ func (d *Desk) Ask(ctx context.Context, q ports.Question) (string, error) {
 		return s.answer, s.err
 	case <-ctx.Done():
 	}
+	if d.takeBack(w) {
+		return "", context.Cause(ctx)
+	}
+	s := <-w.said // in that instant
+	return s.answer, s.err
+}
+
+// takeBack removes a question, if it still waits.
+func (d *Desk) takeBack(w *waiting) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.waiting = slices.DeleteFunc(d.waiting, func(other *waiting) bool { return other == w })
-	return "", context.Cause(ctx)
+	at := slices.Index(d.waiting, w)
+	if at >= 0 {
+		d.waiting = slices.Delete(d.waiting, at, at+1)
+	}
+	return at >= 0
 }
 
 func (d *Desk) put(w *waiting) {
@@ -98,6 +110,9 @@ func (d *Desk) Screen() string {
 	d.mu.Unlock()
 	var all strings.Builder
 	for _, run := range runs {
+		if run.View == nil {
+			continue
+		}
 		if s, ok := run.View(run.Status()); ok {
 			fmt.Fprintln(&all, s)
 		}

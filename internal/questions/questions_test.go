@@ -316,3 +316,29 @@ func TestAnswersAndCancellationsRaceWithoutALoss(t *testing.T) {
 	slices.Sort(all)
 	require.Len(t, slices.Compact(all), answered, "and each another")
 }
+
+// An instant is a context that ends when it is first waited for, just after
+// something else has happened.
+type instant struct {
+	context.Context
+	end func()
+}
+
+func (i instant) Done() <-chan struct{} {
+	i.end()
+	return i.Context.Done()
+}
+
+func TestAnAnswerInTheInstantOfACancellationIsReturned(t *testing.T) {
+	t.Parallel()
+	for range 50 { // which of the two is noticed is up to chance
+		qs := questions.New(nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		got, err := qs.Ask(instant{ctx, func() {
+			require.NoError(t, qs.Answer(shown(t, qs).ID, "no"))
+			cancel()
+		}}, ports.Question{Text: "Go on?"})
+		require.NoError(t, err)
+		require.Equal(t, "no", got)
+	}
+}
