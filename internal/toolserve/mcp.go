@@ -87,10 +87,15 @@ func initialized(params json.RawMessage) object {
 	}
 }
 
+// list describes the tools. That they only read is said of all of them: it is by
+// this hint that a program decides whether calls may run at once, and whether
+// somebody has to approve them.
 func (s *Server) list() object {
 	list := make([]object, len(s.tools))
 	for i, tool := range s.tools {
-		list[i] = object{"name": tool.Name, "description": tool.Doc, "inputSchema": tool.Schema}
+		list[i] = object{
+			"name": tool.Name, "description": tool.Doc, "inputSchema": tool.Schema, "annotations": object{"readOnlyHint": true},
+		}
 	}
 	return object{"tools": list}
 }
@@ -124,11 +129,13 @@ func (s *Server) call(ctx context.Context, req request, reply func(json.RawMessa
 		defer func() { // also where the tool ends its goroutine
 			s.mu.Lock()
 			delete(s.cancels, id)
-			s.running--
 			s.mu.Unlock()
 			reply(encode(req.ID, object{
 				"content": []object{{"type": "text", "text": result.Text}}, "isError": result.Rejected,
 			}, nil))
+			s.mu.Lock()
+			s.running--
+			s.mu.Unlock()
 		}()
 		result = s.Call(ctx, params.Name, params.Arguments)
 	})

@@ -56,7 +56,7 @@ func refused(format string, args ...any) ports.ToolResult {
 	return ports.ToolResult{Text: fmt.Sprintf(format, args...), Rejected: true}
 }
 
-// Running returns how many calls that came as messages have not returned.
+// Running returns how many calls that came as messages were not replied to.
 func (s *Server) Running() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -84,7 +84,8 @@ func TestTheListHasEachToolWithItsSchema(t *testing.T) {
 	t.Parallel()
 	server := toolserve.New([]ports.Tool{tool("one", nil), tool("two", nil)})
 	want := `{"jsonrpc":"2.0","id":1,"result":{"tools":[` +
-		`{"description":"Does one.","inputSchema":` + schema + `,"name":"one"},{"description":"Does two.","inputSchema":` + schema + `,"name":"two"}]}}`
+		`{"annotations":{"readOnlyHint":true},"description":"Does one.","inputSchema":` + schema + `,"name":"one"},` +
+		`{"annotations":{"readOnlyHint":true},"description":"Does two.","inputSchema":` + schema + `,"name":"two"}]}}`
 	if diff := cmp.Diff(want, ask(t, server, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
