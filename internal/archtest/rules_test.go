@@ -157,6 +157,10 @@ var rules = []rule{
 		why:  "it starts for every git call of a kill test: nothing but the standard library, to be quick",
 	},
 	{
+		pkgs: []string{"internal/fakeapi", "internal/vendortest"},
+		why:  "they stand for the vendors in tests, and know nothing of what is tested",
+	},
+	{
 		pkgs: []string{"internal/gittest"},
 		why:  "it makes repositories for tests with git alone: what it tests must not have made them",
 	},
