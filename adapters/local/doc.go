@@ -1,6 +1,6 @@
 // Package local puts AGL's adapters together for one developer's machine: the
 // git repository they are in, records in a folder of their own, the shell for
-// the build gate. It works without any configuration in every repository that
+// the build gate, Claude Code for the models of the provider claude. It works without any configuration in every repository that
 // has a commit.
 //
 // # Settings
@@ -14,6 +14,7 @@
 //	Trees         AGL_TREES          trees          <home>/trees
 //	Build         AGL_BUILD          build          "": no build gate
 //	BuildTimeout  AGL_BUILD_TIMEOUT  build_timeout  10m
+//	Claude        AGL_CLAUDE                        claude, on PATH
 //
 // A variable that is set and empty is refused rather than guessed about; so is
 // a key of the file that is not in this table, other than repo, which [Init]

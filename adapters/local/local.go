@@ -1,12 +1,14 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"os"
 	"slices"
 	"time"
 
+	"example.com/agl/adapters/claude"
 	"example.com/agl/adapters/files"
 	"example.com/agl/adapters/git"
 	"example.com/agl/adapters/script"
@@ -68,7 +70,14 @@ func agents(opts Options) (map[string]ports.Agent, error) {
 		agent.Env = opts.Env
 		return map[string]ports.Agent{ports.AnyProvider: agent}, nil
 	}
-	agents := map[string]ports.Agent{"script": script.Missing()}
+	program, err := environmentOf(opts.Env).lookup("AGL_CLAUDE")
+	if err != nil {
+		return nil, err
+	}
+	agents := map[string]ports.Agent{
+		"claude": claude.New(claude.Options{Program: cmp.Or(opts.Claude, program), Env: opts.Env}),
+		"script": script.Missing(),
+	}
 	maps.Copy(agents, opts.Agents)
 	return agents, nil
 }

@@ -23,8 +23,9 @@ type Options struct {
 	Build        *string                // the build gate's command line; pointing at "" means no gate
 	BuildTimeout time.Duration          // how long the gate may take
 	Script       string                 // a file of adapters/script: its agent stands in for every provider
+	Claude       string                 // Claude Code's path, or a name to be found on PATH
 	Agents       map[string]ports.Agent // further agents, by provider; they win over this package's own
-	Env          []string               // "NAME=value": the environment, for settings, git, the gate and a script's commands; nil is this process's
+	Env          []string               // "NAME=value": the environment, for settings, git, the gate, agents and a script's commands; nil is this process's
 	Person       *Person                // where somebody may sit and answer; nil: nobody does
 }
 

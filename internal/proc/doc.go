@@ -9,6 +9,9 @@
 // by SIGKILL. A process that has left the group but still holds an output pipe
 // holds up nobody.
 //
+// A program with a mark does not outlive AGL either, however that ends: on
+// Linux a shell that waits for AGL's end does what is left to be done.
+//
 // A [Tail] keeps the end of what a program writes. An [ID] names a process so
 // that it is not confused with a later one of the same number. A [Reaper] finds
 // processes by a mark in their environment, wherever they have gone.

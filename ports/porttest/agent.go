@@ -47,8 +47,16 @@ type AgentOptions struct {
 	// reported.
 	Cached, Reasoning, Cost bool
 
+	// Priced says that the agent computes the cost itself, from the other figures;
+	// Cost is false then.
+	Priced bool
+
 	// Live says that what an act used is told before the turn goes on.
 	Live bool
+
+	// Slow says that each turn takes seconds, as that of a large program does: the
+	// suite waits twelve times as long before it calls something hung.
+	Slow bool
 
 	// Doubles says that a program which is not the agent's own, as a vendor's in
 	// JavaScript, reads each number of a call's arguments as a 64-bit float.
@@ -59,7 +67,12 @@ type AgentOptions struct {
 // a parallel subtest.
 func Agent(t *testing.T, opts AgentOptions) {
 	t.Helper()
-	grade(t, agentRules(), func(testing.TB) AgentOptions { return opts })
+	fresh := func(testing.TB) AgentOptions { return opts }
+	if opts.Slow {
+		gradeWith(t, &patience{limit: 12 * longest, hurried: longest}, agentRules(), fresh)
+		return
+	}
+	grade(t, agentRules(), fresh)
 }
 
 func agentRules() []rule[AgentOptions] {

@@ -72,6 +72,15 @@ func breakAgent(change func(a *brokenAgent)) func(testing.TB) AgentOptions {
 	}
 }
 
+// priced returns options whose agents claim to price turns themselves.
+func priced(fresh func(testing.TB) AgentOptions) func(testing.TB) AgentOptions {
+	return func(t testing.TB) AgentOptions {
+		opts := fresh(t)
+		opts.Cost, opts.Priced = false, true
+		return opts
+	}
+}
+
 // ended breaks how turns end.
 func ended(end func(*ports.Outcome, *error)) func(testing.TB) AgentOptions {
 	return breakAgent(func(a *brokenAgent) {
@@ -191,6 +200,7 @@ func TestTheAgentSuiteFindsWhatIsBroken(t *testing.T) {
 		})},
 		{fault: "drops what was cached", rule: "each figure is told apart", fresh: ended(func(o *ports.Outcome, _ *error) { o.Usage.Cached = 0 })},
 		{fault: "drops the reasoning", rule: "each figure is told apart", fresh: ended(func(o *ports.Outcome, _ *error) { o.Usage.Reasoning = 0 })},
+		{fault: "has no price of its own", rule: "each figure is told apart", fresh: priced(ended(func(*ports.Outcome, *error) {}))},
 		{fault: "drops the cost", rule: "each figure is told apart", fresh: ended(func(o *ports.Outcome, _ *error) { o.Usage.Cost = 0 })},
 		{fault: "counts what was cached as input", rule: "each figure is told apart", fresh: ended(func(o *ports.Outcome, _ *error) {
 			o.Usage.Input, o.Usage.Cached = o.Usage.Input+o.Usage.Cached, 0

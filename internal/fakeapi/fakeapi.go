@@ -1,0 +1,196 @@
+// Package fakeapi is the service of a vendor, for tests: on loopback, with a
+// model that does what a script says. It speaks Anthropic's Messages.
+//
+// What a reply is to be follows from the request alone — how often the model
+// has spoken in the conversation — so that one server serves any number of
+// conversations at once, and a request that is made again is answered again.
+package fakeapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A Server is a running fake.
+type Server struct {
+	URL string // of the service, "http://127.0.0.1:PORT"
+
+	script func(Request) Reply
+	over   chan struct{} // closed when the test ends
+
+	mu       sync.Mutex
+	requests []Request
+	tries    map[string]int
+	ids      int
+}
+
+// A Request is what a program asked the model.
+type Request struct {
+	Turn   int // how often the model has spoken before
+	Try    int // how often this was asked before, in the same conversation
+	Stream bool
+	Model  string
+	System string    // the system prompt, its blocks joined by blank lines
+	Tools  []string  // their names
+	Said   []Message // the conversation
+	Header http.Header
+	Body   string // the whole request
+}
+
+// A Message is one of a conversation's.
+type Message struct {
+	Role    string
+	Blocks  []Block
+	Content json.RawMessage // as it came
+}
+
+// A Block is a part of a message: a text, or what a tool has answered.
+type Block struct {
+	Type    string          `json:"type"`
+	Text    string          `json:"text"`
+	Content json.RawMessage `json:"content"` // of a tool_result
+	IsError bool            `json:"is_error"`
+}
+
+// Heard returns all text that the model was given by the user, tools' results
+// aside.
+func (r Request) Heard() string {
+	var texts []string
+	for _, m := range r.Said {
+		for _, b := range m.Blocks {
+			if m.Role == "user" && b.Type == "text" {
+				texts = append(texts, b.Text)
+			}
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// Results returns what tools answered since the model spoke last.
+func (r Request) Results() []Block {
+	var results []Block
+	for _, m := range r.Said {
+		if m.Role == "assistant" {
+			results = nil
+		}
+		for _, b := range m.Blocks {
+			if b.Type == "tool_result" {
+				results = append(results, b)
+			}
+		}
+	}
+	return results
+}
+
+// String returns the text of a tool's result.
+func (b Block) String() string {
+	var text string
+	if json.Unmarshal(b.Content, &text) == nil {
+		return text
+	}
+	var blocks []Block
+	_ = json.Unmarshal(b.Content, &blocks)
+	for _, part := range blocks {
+		text += part.Text
+	}
+	return text
+}
+
+// A Reply is what the model does. Its zero value is a turn's end, with an empty
+// text.
+type Reply struct {
+	Texts []string // text blocks
+	Calls []Call   // and then calls of tools
+	Stop  string   // the stop_reason; "": that of a message with these parts
+	Usage Usage
+
+	Status int               // instead: an error of HTTP
+	Error  string            // its type, as "rate_limit_error"
+	Detail string            // its message
+	Header map[string]string // headers of any reply
+
+	Cut       bool // the stream ends in its middle
+	Malformed bool // it has a line that is no JSON
+	Hang      bool // it goes on no more after its middle
+}
+
+// A Call is a call of a tool.
+type Call struct{ Tool, Args string }
+
+// Usage is what a message used, in tokens.
+type Usage struct{ Input, CacheRead, CacheWrite, Output int64 }
+
+// New starts a fake whose model does what script says. It ends with the test.
+func New(t testing.TB, script func(Request) Reply) *Server {
+	t.Helper()
+	s := &Server{script: script, over: make(chan struct{}), tries: make(map[string]int)}
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() {
+		close(s.over)
+		srv.CloseClientConnections()
+		srv.Close()
+	})
+	s.URL = srv.URL
+	return s
+}
+
+// Requests returns what the model was asked so far.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request{}, s.requests...)
+}
+
+// ServeHTTP answers a request to the model. All others find nothing.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/v1/messages") {
+		http.NotFound(w, r)
+		return
+	}
+	req, err := parse(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	key := fmt.Sprint(conversation(req), " ", req.Turn)
+	req.Try = s.tries[key]
+	s.tries[key]++
+	s.requests = append(s.requests, req)
+	s.ids++
+	id := fmt.Sprintf("%04d", s.ids)
+	s.mu.Unlock()
+
+	reply := s.script(req)
+	for name, value := range reply.Header {
+		w.Header().Set(name, value)
+	}
+	w.Header().Set("Request-Id", "req_"+id)
+	switch {
+	case reply.Status != 0:
+		sendJSON(w, reply.Status, map[string]any{"type": "error", "error": map[string]any{"type": reply.Error, "message": reply.Detail}})
+	case !req.Stream:
+		sendJSON(w, http.StatusOK, reply.message(id, req.Model))
+	default:
+		s.stream(w, r, reply, id, req.Model)
+	}
+}
+
+func sendJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+// conversation tells the conversations of several programs apart.
+func conversation(r Request) string {
+	if id := r.Header.Get("X-Claude-Code-Session-Id"); id != "" {
+		return id
+	}
+	return r.Header.Get("User-Agent")
+}

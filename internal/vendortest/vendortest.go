@@ -1,0 +1,74 @@
+// Package vendortest is the only way in which tests come by the vendors'
+// programs: those that testdata/vendors/package.json pins, never one that this
+// machine has, and in an environment that is made from nothing. What they are
+// told to talk to is a fake on loopback.
+package vendortest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// Require is a variable of the environment under which a test that needs a
+// program fails where that is not installed, instead of being skipped.
+const Require = "AGL_REQUIRE_VENDORS"
+
+// Claude returns the path of Claude Code, and the whole environment for it to
+// talk to the service at url. The test is skipped if it is not installed.
+func Claude(t testing.TB, url string) (program string, env []string) {
+	t.Helper()
+	return installed(t, "@anthropic-ai/claude-code-"+platform(), "claude"), ClaudeEnv(t, url)
+}
+
+// ClaudeEnv returns the whole environment for Claude Code, or something in its
+// place. Nothing of this process's environment is in it.
+func ClaudeEnv(t testing.TB, url string) []string {
+	t.Helper()
+	home := t.TempDir()
+	return []string{
+		"HOME=" + home,
+		"TMPDIR=" + t.TempDir(),
+		"CLAUDE_CONFIG_DIR=" + filepath.Join(home, "claude"),
+		"PATH=/usr/local/bin:/usr/bin:/bin",
+		"LANG=C.UTF-8",
+		"TERM=dumb",
+		"ANTHROPIC_BASE_URL=" + url,
+		"ANTHROPIC_API_KEY=fake-key",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", // with it, it asks no other host
+	}
+}
+
+// platform is the end of a package's name for this system.
+func platform() string {
+	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
+	if arch == "" {
+		arch = runtime.GOARCH
+	}
+	system := map[string]string{"windows": "win32"}[runtime.GOOS]
+	if system == "" {
+		system = runtime.GOOS
+	}
+	return system + "-" + arch
+}
+
+// installed returns the path of a program of a package.
+func installed(t testing.TB, pkg, name string) string {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	vendors := filepath.Join(filepath.Dir(here), "..", "..", "testdata", "vendors")
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	path := filepath.Join(vendors, "node_modules", filepath.FromSlash(pkg), name)
+	if _, err := os.Stat(path); err != nil {
+		missing := fmt.Sprintf("%s is not installed; run: npm --prefix testdata/vendors ci", pkg)
+		if os.Getenv(Require) == "1" {
+			t.Fatal(missing)
+		}
+		t.Skip(missing)
+	}
+	return path
+}
