@@ -12,13 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// interrupt has the process do what it does about ctrl-c.
+// interrupt has the process do what it does about ctrl-c, and the rest of its job
+// too, as the key does elsewhere: a script that loops over it stops.
 func interrupt() {
-	sig := syscall.SIGINT
-	if signal.Ignored(sig) {
-		sig = syscall.SIGTERM
+	if signal.Ignored(syscall.SIGINT) {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGTERM) // a process may signal itself
+		return
 	}
-	_ = syscall.Kill(os.Getpid(), sig) // a process may signal itself
+	_ = syscall.Kill(0, syscall.SIGINT)
 }
 
 // inBackground reports whether another job has the terminal: who so much as
