@@ -68,9 +68,7 @@ exec ` + git + ` "$@"
 cat >>` + dir + `/moves
 `,
 	} {
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		require.NoError(w.t, os.MkdirAll(filepath.Dir(file), 0o755))
-		require.NoError(w.t, os.WriteFile(file, []byte(script), 0o755))
+		gittest.Program(w.t, filepath.Join(dir, filepath.FromSlash(name)), script)
 	}
 	w.gitPath = dir + string(filepath.ListSeparator)
 	return func(branch string) []string {

@@ -13,6 +13,7 @@ import (
 
 	"example.com/agl"
 	"example.com/agl/adapters/git"
+	"example.com/agl/internal/gittest"
 )
 
 // countGit puts a program before git that leaves a file for each process, and
@@ -23,7 +24,7 @@ func (w *world) countGit() func() int {
 	real, err := exec.LookPath("git")
 	require.NoError(w.t, err)
 	shim := fmt.Sprintf("#!/bin/sh\n: >'%s'/$$\nexec '%s' \"$@\"\n", calls, real)
-	require.NoError(w.t, os.WriteFile(filepath.Join(dir, "git"), []byte(shim), 0o755))
+	gittest.Program(w.t, filepath.Join(dir, "git"), shim)
 	repo, err := git.Open(w.t.Context(), git.Options{
 		Repo: w.gitDir, Trees: w.trees, SalvageDir: w.t.TempDir(),
 		Env: append([]string{"PATH=" + dir + string(os.PathListSeparator) + os.Getenv("PATH")}, w.gitEnv[1:]...),

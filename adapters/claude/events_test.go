@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/agl/adapters/claude"
+	"example.com/agl/internal/gittest"
 	"example.com/agl/internal/vendortest"
 	"example.com/agl/ports"
 )
@@ -55,7 +56,7 @@ func TestWhatTheAgentDoesIsToldInTheVendorsWords(t *testing.T) {
 func TestTheProgramIsLookedForOnItsOwnPath(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "claude"), "#!/bin/sh\necho '{\"loggedIn\":true}'")
+	gittest.Program(t, filepath.Join(dir, "claude"), "#!/bin/sh\necho '{\"loggedIn\":true}'")
 	for path, want := range map[string]ports.Kind{"relative:" + dir: "", "/nowhere": ports.Unavailable, "": ports.Unavailable} {
 		err := claude.New(claude.Options{Env: append(vendortest.ClaudeEnv(t, ""), "PATH="+path)}).Ready(t.Context(), "claude/haiku")
 		if got := ports.KindOf(err); got != want {

@@ -4,13 +4,12 @@ package claude_test
 
 import (
 	"cmp"
-	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
 	"example.com/agl/adapters/claude"
+	"example.com/agl/internal/gittest"
 	"example.com/agl/internal/vendortest"
 	"example.com/agl/ports"
 )
@@ -32,19 +31,8 @@ func standIn(t testing.TB, opts claude.Options, body string) (agent ports.Agent,
 	opts.Env = append(vendortest.ClaudeEnv(t, "http://127.0.0.1:1"), "OUT="+out)
 	opts.Grace = cmp.Or(opts.Grace, time.Second)
 	script := "#!/bin/sh\nread -r INIT\n" + say(`{"type":"control_response","response":{"subtype":"success","request_id":"agl-initialize"}}`) + "read -r PROMPT\n" + body
-	write(t, opts.Program, script)
+	gittest.Program(t, opts.Program, script)
 	return claude.New(opts), out
-}
-
-// write writes a program, while no other is started: that one would hold the
-// file open for an instant, in which it cannot be run.
-func write(t testing.TB, path, script string) {
-	t.Helper()
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // say is the command of a shell that writes a line.

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/agl/adapters/claude"
+	"example.com/agl/internal/gittest"
 	"example.com/agl/ports"
 )
 
@@ -281,7 +282,7 @@ func TestAProgramThatIsNotReadyIsUnavailable(t *testing.T) {
 		"it is silent": {`exit 0`, "says nothing"},
 	} {
 		program := filepath.Join(t.TempDir(), "claude")
-		write(t, program, "#!/bin/sh\n"+tt.script)
+		gittest.Program(t, program, "#!/bin/sh\n"+tt.script)
 		err := claude.New(claude.Options{Program: program, Env: []string{"PATH=/usr/bin:/bin"}}).Ready(t.Context(), "claude/haiku")
 		require.ErrorIs(t, err, ports.Unavailable, name)
 		require.ErrorContains(t, err, tt.says, name)

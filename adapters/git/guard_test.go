@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/agl/internal/gittest"
 	"example.com/agl/ports"
 )
 
@@ -182,8 +183,7 @@ func logGit(t *testing.T, w *world) func() []string {
 	t.Helper()
 	bin, log := filepath.Join(w.root, "bin"), filepath.Join(w.root, "calls")
 	git := w.git(w.root, "--exec-path") + "/git"
-	w.write(filepath.Join(bin, "git"), "#!/bin/sh\necho \"$*\" >>"+log+"\nexec "+git+" \"$@\"\n")
-	require.NoError(t, os.Chmod(filepath.Join(bin, "git"), 0o755))
+	gittest.Program(t, filepath.Join(bin, "git"), "#!/bin/sh\necho \"$*\" >>"+log+"\nexec "+git+" \"$@\"\n")
 	for i, entry := range w.env {
 		if path, ok := strings.CutPrefix(entry, "PATH="); ok {
 			w.env[i] = "PATH=" + bin + ":" + path

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/agl/internal/gittest"
 	"example.com/agl/ports"
 )
 
@@ -160,14 +161,13 @@ func TestALandingThatIsKilledAtAnyCallOfGitIsFinishedByTheNext(t *testing.T) {
 			l := meetIn(w, t, map[string]string{"a.txt": c.ours, "o.txt": "o\n"}, map[string]string{"a.txt": c.theirs, "new/t.txt": "t\n", "b.txt": absent}, nil)
 			bin := filepath.Join(w.root, "bin")
 			// Calls may go on at once: each takes the first number that nobody has.
-			w.write(filepath.Join(bin, "git"), `#!/bin/sh
+			gittest.Program(t, filepath.Join(bin, "git"), `#!/bin/sh
 n=1; set -C; until { true >"$AGL_TEST_CALLS/$n"; } 2>/dev/null; do n=$((n + 1)); [ -d "$AGL_TEST_CALLS" ] || exit 1; done; set +C
 [ $n = "$AGL_TEST_BEFORE" ] && kill -9 $PPID && exit 1
 [ $n = "$AGL_TEST_AFTER" ] || exec '`+real+`' "$@"
 '`+real+`' "$@"
 kill -9 $PPID
 `)
-			require.NoError(t, os.Chmod(filepath.Join(bin, "git"), 0o755))
 			live := func(when string, at int) bool {
 				calls, err := os.MkdirTemp(w.root, "calls-")
 				require.NoError(t, err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/agl/internal/gittest"
 	"example.com/agl/ports"
 )
 
@@ -28,7 +29,7 @@ func (b *bench) wrapGit(command, script string) {
 	require.NoError(b.t, err)
 	dir := b.t.TempDir()
 	text := "#!/bin/sh\ncase \" $* \" in *' " + command + " '*) " + script + ";; esac\nexec " + real + " \"$@\"\n"
-	require.NoError(b.t, os.WriteFile(filepath.Join(dir, "git"), []byte(text), 0o755))
+	gittest.Program(b.t, filepath.Join(dir, "git"), text)
 	b.repo.git = filepath.Join(dir, "git")
 }
 
