@@ -10,8 +10,9 @@ import (
 )
 
 // errorLimit is how many bytes of an error a line has: what it quotes may be as
-// long as a model, a tool or a file likes.
-const errorLimit = 2000
+// long as a model, a tool or a file likes. A list of what a person has to put
+// back, each with its path, is whole.
+const errorLimit = 16 << 10
 
 // report writes what went wrong: a line for each error, or one object.
 func (s *session) report(err error) {
