@@ -24,8 +24,8 @@ type Options struct {
 	// Headless says that nobody sits there, whatever it looks like.
 	Headless bool
 	// Interrupt is called in a goroutine when ctrl-c is pressed on the board: the
-	// key raises no signal there. Nil: the process gets SIGINT, or SIGTERM where it
-	// was started to ignore that.
+	// key raises no signal there. Nil: the process and the rest of its job get
+	// SIGINT, or the process SIGTERM where it was started to ignore that.
 	Interrupt func()
 	// Now is the clock of the elapsed times, which are told since instants of the
 	// engine's. Nil: time.Now.
