@@ -226,6 +226,7 @@ func TestWhatTheDashboardHeldBackIsToldAfterIt(t *testing.T) {
 				_, after, _ := strings.Cut(s.raw(), "\x1b[?1049l")
 				return strings.Contains(after, "kept 1 changed path as salvage 1")
 			}, 10*time.Second, 10*time.Millisecond, "%q", s.raw())
+			ask(t, repo, "clear", "demo") // ends what a stop at once has left running
 		})
 	}
 }

@@ -96,6 +96,7 @@ func TestASecondSignalStopsARunAtOnce(t *testing.T) {
 	run.diedOf(t, syscall.SIGTERM)
 	require.NotContains(t, run.stderr(t), "go on with")
 	require.Contains(t, ask(t, repo, "runs"), "interrupted")
+	ask(t, repo, "clear", "demo") // ends the agent's shell, which nothing else does
 }
 
 // Nobody reads what it writes, so that every line of its progress waits.
