@@ -41,12 +41,9 @@ func (q *Query) question(x *execution, namespace, from string) (ports.Question, 
 	return asked, nil
 }
 
-func (q *Query) terms() ([]ports.Term, error) {
-	options := q.Options
-	if options == nil {
-		options = []string{}
-	}
-	terms, err := makeTerms([]Input{{"question", q.Text}, {"options", options}})
+// terms are what the key of an answer is made of.
+func (q *Query) terms(asked ports.Question) ([]ports.Term, error) {
+	terms, err := makeTerms([]Input{{"question", asked.Text}, {"options", asked.Options}})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +73,7 @@ func (r *Run) Ask(ctx context.Context, q *Query) error {
 	if err != nil {
 		return fmt.Errorf("%w; nobody was asked: mend the workflow, then resume", err)
 	}
-	terms, err := q.terms()
+	terms, err := q.terms(asked)
 	if err != nil {
 		return fmt.Errorf("question %q: %w", ports.Clip(q.Text, 200), err)
 	}
@@ -123,7 +120,7 @@ func (c *Conflict) Ask(ctx context.Context, q *Query) error {
 	if err != nil {
 		return err
 	}
-	terms, err := q.terms()
+	terms, err := q.terms(asked)
 	if err != nil {
 		return fmt.Errorf("question %q: %w", ports.Clip(q.Text, 200), err)
 	}
