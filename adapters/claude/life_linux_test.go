@@ -27,15 +27,17 @@ func TestACancelledTurnLeavesNoCommandRunning(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	ended := make(chan error, 1)
 	go func() {
-		for ctx.Err() == nil {
-			if _, err := os.Stat(filepath.Join(task.Dir, "started")); err == nil {
-				cancel()
-			}
-			time.Sleep(5 * time.Millisecond)
-		}
+		_, err := agent.Run(ctx, task, silent)
+		ended <- err
 	}()
-	_, err := agent.Run(ctx, task, silent)
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(filepath.Join(task.Dir, "started"))
+		return err == nil
+	}, time.Minute, 5*time.Millisecond)
+	cancel()
+	err := <-ended
 	require.ErrorIs(t, err, context.Canceled)
 	require.FileExists(t, filepath.Join(task.Dir, "started"))
 
