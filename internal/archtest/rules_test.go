@@ -84,6 +84,11 @@ var rules = []rule{
 		why:    "tools are served the same way to every vendor's program, whatever its channel",
 	},
 	{
+		pkgs:   []string{"internal/vendorprog"},
+		inside: []string{"ports", "internal/proc"},
+		why:    "what the vendors' programs have in common is in one place, and knows none of their channels",
+	},
+	{
 		pkgs:   []string{"internal/mem"},
 		inside: []string{"ports"},
 		why:    "every port in memory: a fake that used an implementation would hide its faults",
