@@ -55,7 +55,7 @@ type Message struct {
 type Block struct {
 	Type    string          `json:"type"`
 	Text    string          `json:"text"`
-	Content json.RawMessage `json:"content"` // of a tool_result
+	Content json.RawMessage `json:"content"`  // of a tool_result
 	IsError bool            `json:"is_error"` // which OpenAI's service is not told
 }
 
