@@ -30,5 +30,11 @@
 // these, or that has no effect on its field, is refused: a comma in a
 // description would cut it short.
 //
+// # What a model may send
+//
+// A payload is checked as it is. Only one that does not fit is coerced, by its
+// schema, and then checked again: see [Schema.Coerce]. So nothing is read in two
+// ways, and a text is never taken for something else where a text is meant.
+//
 // The types of the libraries behind it do not appear outside.
 package schema

@@ -20,6 +20,7 @@ type Schema struct {
 	root     *node
 	text     json.RawMessage
 	compiled *jsonschema.Schema
+	takes    *taken
 }
 
 // For returns the schema of struct type t. It panics on a declaration it cannot
@@ -46,7 +47,7 @@ func build(t reflect.Type) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{t, root, text, compiled}, nil
+	return &Schema{t, root, text, compiled, takenBy(text)}, nil
 }
 
 // JSON returns the schema as a vendor is sent it: one object without
@@ -56,14 +57,20 @@ func build(t reflect.Type) (*Schema, error) {
 func (s *Schema) JSON() json.RawMessage { return bytes.Clone(s.text) }
 
 // Decode checks raw, reads it into a zero value of the schema's type, calls its
-// Validate method if *T has one, and sets *into. into is a *T. What the payload
-// does wrong is a *[PayloadError], and *into stays as it was.
+// Validate method if *T has one, and sets *into. into is a *T. A payload that
+// does not fit is coerced first: see [Schema.Coerce]. What it does wrong then is
+// a *[PayloadError], and *into stays as it was.
 func (s *Schema) Decode(raw []byte, into any) error {
 	dst := reflect.ValueOf(into)
 	if reflect.TypeOf(into) != reflect.PointerTo(s.typ) || dst.IsNil() {
 		return fmt.Errorf("decode a payload: the destination is a %T, not a *%s", into, s.typ)
 	}
-	if problems := s.Check(raw); problems != nil {
+	problems := s.Check(raw)
+	if problems != nil {
+		raw = s.Coerce(raw)
+		problems = s.Check(raw)
+	}
+	if problems != nil {
 		return &PayloadError{problems}
 	}
 	fresh := reflect.New(s.typ)
