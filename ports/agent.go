@@ -50,6 +50,16 @@ type Task struct {
 	Env []string // "NAME=value" for every process the agent starts; what finds them again after a crash
 }
 
+// Instructions say which standing instructions agents get beside what a task
+// says: a setting of the adapters for vendors' programs.
+type Instructions string
+
+// The settings there are.
+const (
+	Hermetic               Instructions = ""           // none
+	RepositoryInstructions Instructions = "repository" // the files at the root of the checkout that speak to agents, CLAUDE.md and AGENTS.md for one, and nothing else of it
+)
+
 // An Input is a named value that a step was given.
 type Input struct {
 	Name  string

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"example.com/agl/internal/instructions"
 	"example.com/agl/internal/proc"
 	"example.com/agl/internal/vendorprog"
 	"example.com/agl/ports"
@@ -18,6 +19,8 @@ var _ ports.Agent = (*Agent)(nil)
 type Options struct {
 	Program string   // its path, or a name to be found on the PATH of Env; "" for "claude"
 	Env     []string // its environment, "NAME=value"; nil is this process's
+
+	Instructions ports.Instructions // "" gives it none but the task's
 
 	Idle    time.Duration // how long it may write nothing while no tool of the role's runs; 0 for DefaultIdle
 	Retries int           // of a request that failed; 0 for DefaultRetries, negative for none
@@ -62,6 +65,9 @@ func (a *Agent) Capabilities(context.Context, ports.Model) (ports.Capabilities, 
 
 // Ready asks the program whether it is logged in, which asks no service.
 func (a *Agent) Ready(ctx context.Context, _ ports.Model) error {
+	if err := instructions.Check(a.opts.Instructions); err != nil {
+		return err
+	}
 	program, err := a.prog.Find()
 	if err != nil {
 		return a.prog.Unstarted(ctx, err)

@@ -10,7 +10,10 @@
 // few lines that say that nobody is there and what is denied, and the descriptions
 // of the tools. Nothing in the repository, in the folders above it or at home
 // configures the agent: no CLAUDE.md or AGENTS.md, no settings, hooks, skills,
-// agents, commands, output styles or servers of tools, and no key helper. Two
+// agents, commands, output styles or servers of tools, and no key helper.
+// With Options.Instructions the CLAUDE.md and AGENTS.md at the root of the
+// checkout are added, up to 64 KiB of each, as AGL reads them itself: what they
+// name by "@path" is not, nor is any other file. Two
 // things remain outside: the variables of the environment, and what the
 // machine's administrator has decreed for Claude Code (managed settings), which no
 // flag turns off.

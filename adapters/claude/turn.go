@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"example.com/agl/internal/instructions"
 	"example.com/agl/internal/proc"
 	"example.com/agl/internal/toolserve"
 	"example.com/agl/internal/vendorprog"
@@ -15,9 +16,10 @@ import (
 
 // A turn is one run of the program. All but the tools run in Run's goroutine.
 type turn struct {
-	agent *Agent
-	task  ports.Task
-	emit  func(ports.AgentEvent)
+	agent    *Agent
+	task     ports.Task
+	standing string // the repository's instructions
+	emit     func(ports.AgentEvent)
 
 	ch      *channel
 	tools   *toolserve.Server
@@ -45,8 +47,12 @@ func (a *Agent) Run(ctx context.Context, task ports.Task, emit func(ports.AgentE
 	if len(task.Instructions) > MaxPrompt {
 		return ports.Outcome{}, ports.Invalid.Errorf(op, "the request is %d bytes long, and %d is all that is taken; have the agent read what is long from a file", len(task.Instructions), MaxPrompt)
 	}
-	t := &turn{agent: a, task: task, emit: emit, tools: toolserve.New(task.Tools), session: newSession()}
-	err := t.run(ctx)
+	standing, err := instructions.For(a.opts.Instructions, "claude", task.Dir)
+	if err != nil {
+		return ports.Outcome{}, err
+	}
+	t := &turn{agent: a, task: task, standing: standing, emit: emit, tools: toolserve.New(task.Tools), session: newSession()}
+	err = t.run(ctx)
 	return t.outcome(err), err
 }
 
@@ -66,7 +72,7 @@ func (t *turn) run(ctx context.Context) error {
 	defer cancelTools()
 
 	t.ch.send(control(initialize, fields{
-		"subtype": "initialize", "sdkMcpServers": []string{server}, "appendSystemPrompt": vendorprog.Situation(t.task.Restrictions),
+		"subtype": "initialize", "sdkMcpServers": []string{server}, "appendSystemPrompt": vendorprog.Situation(t.task.Restrictions) + t.standing,
 	}))
 	t.watch = vendorprog.NewWatch(t.agent.idle(), t.tools.Running)
 	defer t.watch.Stop()

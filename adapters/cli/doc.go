@@ -14,9 +14,10 @@
 //	--name -n  --from  --repo  --home  --script  --json  --quiet -q  --help -h
 //	--rebuy  --retry
 //
-// Beside its own flags a workflow has --tokens, --build and --build-timeout,
-// each unless it has one of that name itself. They are about one call, as they
-// are with resume, and win over the environment and the settings file.
+// Beside its own flags a workflow has --tokens, --build, --build-timeout,
+// --instructions and --plain, each unless it has one of that name itself. They
+// are about one call, as they are with resume, and win over the environment and
+// the settings file.
 //
 // # Output
 //

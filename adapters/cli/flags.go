@@ -16,7 +16,12 @@ type (
 	callFlags struct {
 		tokensFlag
 		gateFlags
+		instructionsFlag
 		plainFlag
+	}
+
+	instructionsFlag struct {
+		Instructions string `placeholder:"WHOSE" help:"With 'repository', agents are given the files of the checkout that speak to them (CLAUDE.md, AGENTS.md); without it they get none."`
 	}
 
 	plainFlag struct {
@@ -47,7 +52,7 @@ func (f *callFlags) besides(taken map[string]bool) kong.Plugins {
 	for _, flag := range []struct {
 		name  string
 		field any
-	}{{"--tokens", &f.tokensFlag}, {"--build", &f.buildFlag}, {"--build-timeout", &f.buildTimeoutFlag}, {"--plain", &f.plainFlag}} {
+	}{{"--tokens", &f.tokensFlag}, {"--build", &f.buildFlag}, {"--build-timeout", &f.buildTimeoutFlag}, {"--instructions", &f.instructionsFlag}, {"--plain", &f.plainFlag}} {
 		if !taken[flag.name] {
 			free = append(free, flag.field)
 		}

@@ -211,7 +211,7 @@ func workflowArg(args []string) (string, bool) {
 
 func takesValue(flag string) bool {
 	switch flag {
-	case "--repo", "--home", "--script", "--name", "-n", "--from", "--tokens", "--build", "--build-timeout":
+	case "--repo", "--home", "--script", "--name", "-n", "--from", "--tokens", "--build", "--build-timeout", "--instructions":
 		return true
 	}
 	return false

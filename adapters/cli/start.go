@@ -53,6 +53,7 @@ func (s *session) follow(ctx context.Context, label string, flags *callFlags, do
 	if err := flags.gateFlags.apply(&opts); err != nil {
 		return err
 	}
+	opts.Instructions = ports.Instructions(flags.Instructions)
 	opts.Person = s.person(flags.Plain)
 	var status agl.Status
 	progress := s.progress()

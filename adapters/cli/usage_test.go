@@ -124,6 +124,7 @@ func TestBadArgumentsAreRefusedInOneLine(t *testing.T) {
 		"a missing label":             {[]string{"run", "plain"}, 2, "missing flags: --name=LABEL;"},
 		"both":                        {[]string{"run", "good"}, 2, "missing flags: --name=LABEL, --request=STRING; see shipit run good --help"},
 		"help for what is not there":  {[]string{"help", "run", "nope"}, 3, `no workflow "nope"`},
+		"nobody's instructions":       {[]string{"resume", "x", "--instructions=all"}, 2, `"all" is no setting: "repository" gives`},
 		"no time to build":            {[]string{"resume", "x", "--build-timeout=0s"}, 2, "--build-timeout=0s is not more than nothing"},
 		"a missing argument":          {[]string{"resume"}, 2, "label"},
 		"one argument too many":       {[]string{"runs", "x"}, 2, "unexpected argument x"},
@@ -202,7 +203,7 @@ func TestAWorkflowKeepsItsFlagsAndHasTheOthers(t *testing.T) {
 	require.Regexp(t, `--build-timeout=DURATION`, help)
 	require.NotContains(t, help, "--tokens=N")
 	_, help, _ = call(t, workflows, "run", "gated", "--help")
-	for _, flag := range []string{"--tokens=N", "--build=COMMAND", "--build-timeout=DURATION"} {
+	for _, flag := range []string{"--tokens=N", "--build=COMMAND", "--build-timeout=DURATION", "--instructions=WHOSE"} {
 		require.Contains(t, help, flag)
 	}
 	for _, command := range []string{"show", "runs", "clear"} {
@@ -221,6 +222,7 @@ func TestAWorkflowKeepsItsFlagsAndHasTheOthers(t *testing.T) {
 		{[]string{"run", "gated", "-n", "flag", "--build=exit 0", "--build-timeout=1m"}, `^stopped: exit 0: true,`},
 		{[]string{"run", "gated", "-n", "late", "--build=sleep 60", "--build-timeout=10ms"}, `^stopped: sleep 60: false, .*10ms`},
 		{[]string{"resume", "flag", "--build=exit 0", "--build-timeout=1m"}, `^stopped: exit 0: true,`},
+		{[]string{"run", "gated", "-n", "told", "--instructions", "repository"}, `^stopped: exit 1: false, `},
 		{[]string{"plan", "flag", "--build=exit 0"}, `^_base: 1 recorded\nand then it ends: exit 0: true,`},
 		{[]string{"plan", "flag"}, `^_base: 0 recorded, then verdict verify \(#1\): command changed from "exit 0" to "exit 1"`},
 	} {

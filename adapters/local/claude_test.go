@@ -5,6 +5,7 @@ package local_test
 import (
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,12 +37,12 @@ func TestFixRunsWithClaudeCode(t *testing.T) {
 		return fakeapi.Reply{Texts: []string{"done"}, Usage: fakeapi.Usage{Input: 100, Output: 10}}
 	})
 	program, env := vendortest.Claude(t, api.URL)
-	repo := gittest.New(t, nil)
+	repo := gittest.New(t, map[string]string{"AGENTS.md": "[the repository's word]"})
 	env = append(env, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1") // and not repo.Env, which has this process's
 	home := t.TempDir()
 	open := func() *agl.Engine {
 		set, err := local.New(t.Context(), local.Options{
-			Repo: repo.Dir, Home: home, Claude: program, Env: env,
+			Repo: repo.Dir, Home: home, Claude: program, Env: env, Instructions: "repository",
 			Agents: map[string]ports.Agent{"codex": claude.New(claude.Options{Program: program, Env: env})},
 		})
 		require.NoError(t, err)
@@ -67,6 +68,11 @@ func TestFixRunsWithClaudeCode(t *testing.T) {
 	report := api.Requests()[1].Results()[1]
 	require.True(t, report.IsError)
 	require.Contains(t, report.String(), "summary")
+
+	// The implementer was opted in to what the repository says, the reviewer's agent was not.
+	for _, r := range api.Requests() {
+		require.Equal(t, slices.Contains(r.Tools, "Write"), strings.Contains(r.Body, "[the repository's word]"))
+	}
 
 	before := len(api.Requests())
 	require.NoError(t, open().Resume(t.Context(), "demo", fix.Workflow, nil))

@@ -16,6 +16,9 @@
 //	BuildTimeout  AGL_BUILD_TIMEOUT  build_timeout  10m
 //	Claude        AGL_CLAUDE                        claude, on PATH
 //
+// Instructions has no variable and no key: whether agents are given what a
+// repository says to them is decided for one engine, by who starts it.
+//
 // A variable that is set and empty is refused rather than guessed about; so is
 // a key of the file that is not in this table, other than repo, which [Init]
 // writes.

@@ -14,6 +14,7 @@ import (
 	"example.com/agl/adapters/script"
 	"example.com/agl/adapters/shell"
 	"example.com/agl/adapters/terminal"
+	"example.com/agl/internal/instructions"
 	"example.com/agl/internal/proc"
 	"example.com/agl/ports"
 )
@@ -62,6 +63,9 @@ func (p *Person) options(env []string) terminal.Options {
 
 // agents returns the agents by provider. A script stands in for all of them.
 func agents(opts Options) (map[string]ports.Agent, error) {
+	if err := instructions.Check(opts.Instructions); err != nil {
+		return nil, err
+	}
 	if opts.Script != "" {
 		agent, err := script.Load(opts.Script)
 		if err != nil {
@@ -75,7 +79,7 @@ func agents(opts Options) (map[string]ports.Agent, error) {
 		return nil, err
 	}
 	agents := map[string]ports.Agent{
-		"claude": claude.New(claude.Options{Program: cmp.Or(opts.Claude, program), Env: opts.Env}),
+		"claude": claude.New(claude.Options{Program: cmp.Or(opts.Claude, program), Env: opts.Env, Instructions: opts.Instructions}),
 		"script": script.Missing(),
 	}
 	maps.Copy(agents, opts.Agents)

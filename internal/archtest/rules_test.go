@@ -89,6 +89,11 @@ var rules = []rule{
 		why:    "what the vendors' programs have in common is in one place, and knows none of their channels",
 	},
 	{
+		pkgs:   []string{"internal/instructions"},
+		inside: []string{"ports"},
+		why:    "which files of a repository speak to agents is said in one place, for every vendor",
+	},
+	{
 		pkgs:   []string{"internal/mem"},
 		inside: []string{"ports"},
 		why:    "every port in memory: a fake that used an implementation would hide its faults",
@@ -101,7 +106,7 @@ var rules = []rule{
 	{
 		pkgs: []string{"adapters/local"},
 		inside: []string{
-			"ports", "internal/proc", "adapters/git", "adapters/files", "adapters/shell", "adapters/script",
+			"ports", "internal/instructions", "internal/proc", "adapters/git", "adapters/files", "adapters/shell", "adapters/script",
 			"adapters/claude", "adapters/codex", "adapters/copilot", "adapters/terminal",
 		},
 		mods: []string{"github.com/BurntSushi/toml"},
@@ -121,7 +126,7 @@ var rules = []rule{
 	},
 	{
 		pkgs:   []string{"adapters/shell", "adapters/claude", "adapters/codex", "adapters/copilot", "adapters/cassette"},
-		inside: []string{"ports", "internal/proc", "internal/jsonlines", "internal/jsonrpc", "internal/toolserve", "internal/vendorprog", "internal/schema", "internal/strictjson"},
+		inside: []string{"ports", "internal/instructions", "internal/proc", "internal/jsonlines", "internal/jsonrpc", "internal/toolserve", "internal/vendorprog", "internal/schema", "internal/strictjson"},
 		why:    "a driven adapter knows ports, never agl nor another adapter: each can be replaced alone",
 	},
 	{
