@@ -3,6 +3,7 @@ package claude_test
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	"example.com/agl/adapters/claude"
 	"example.com/agl/internal/fakeapi"
@@ -23,6 +24,8 @@ func TestClaudeCodeKeepsTheContract(t *testing.T) {
 		Prompts:  true,
 		Results:  true,
 		Parallel: true,
+		Recovers: true,
+		Wait:     30 * time.Second, // a person is asked
 		Programs: true,
 		Refuses:  true,
 		Cached:   true,

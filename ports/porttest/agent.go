@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"example.com/agl/ports"
 )
@@ -36,6 +37,14 @@ type AgentOptions struct {
 
 	// Parallel says that the calls of an act are made at once.
 	Parallel bool
+
+	// Recovers says that a tool which panics is a refused call, which the model
+	// reads, and not the end of the turn.
+	Recovers bool
+
+	// Wait is how long a slow tool takes. 0: a moment. What takes more than a
+	// second is skipped under -short, and what takes more than a few needs Slow.
+	Wait time.Duration
 
 	// Programs says that the agent can start programs (Act.SaveEnv).
 	Programs bool
@@ -76,7 +85,7 @@ func Agent(t *testing.T, opts AgentOptions) {
 }
 
 func agentRules() []rule[AgentOptions] {
-	return slices.Concat(turnRules, usageRules, toolRules)
+	return slices.Concat(turnRules, usageRules, toolRules, callRules)
 }
 
 // played is a turn that was run.

@@ -341,6 +341,29 @@ func TestTheAgentSuiteFindsWhatIsBroken(t *testing.T) {
 				return good(ctx, args)
 			})
 		}()},
+		{fault: "gives up on slow tools", rule: "a slow tool is waited for", says: "ended before that", fresh: called(func(ctx context.Context, good func(context.Context, json.RawMessage) ports.ToolResult, args json.RawMessage) ports.ToolResult {
+			ctx, cancel := context.WithTimeout(ctx, short/10)
+			defer cancel()
+			return good(ctx, args)
+		})},
+		{fault: "answers for slow tools", rule: "a slow tool is waited for", says: "want what the tool said", fresh: called(func(ctx context.Context, good func(context.Context, json.RawMessage) ports.ToolResult, args json.RawMessage) ports.ToolResult {
+			return ports.ToolResult{Text: "it is asked", Rejected: good(ctx, args).Rejected}
+		})},
+		{fault: "mixes up results", rule: "calls at once have a result each", says: "the call that is refused", fresh: called(func(ctx context.Context, good func(context.Context, json.RawMessage) ports.ToolResult, args json.RawMessage) ports.ToolResult {
+			result := good(ctx, args)
+			result.Rejected = !result.Rejected
+			return result
+		})},
+		{fault: "hides what a panic says", rule: "calls at once have a result each", says: "the call that is panics", fresh: recovering()},
+		{fault: "cancels one call alone", rule: "a cancelled turn ends all of its calls", says: "does not end with the turn's", limit: 300 * time.Millisecond, fresh: func() func(testing.TB) AgentOptions {
+			var calls atomic.Int32
+			return called(func(ctx context.Context, good func(context.Context, json.RawMessage) ports.ToolResult, args json.RawMessage) ports.ToolResult {
+				if calls.Add(1)%3 != 0 {
+					ctx = context.WithoutCancel(ctx)
+				}
+				return good(ctx, args)
+			})
+		}()},
 		{fault: "runs one turn at a time", rule: "turns run at once", says: "it has not returned", limit: 300 * time.Millisecond, fresh: breakAgent(func(a *brokenAgent) {
 			var mu sync.Mutex
 			a.run = func(ctx context.Context, task ports.Task, emit func(ports.AgentEvent)) (ports.Outcome, error) {
@@ -362,6 +385,24 @@ func TestTheAgentSuiteFindsWhatIsBroken(t *testing.T) {
 			}
 		})},
 	})
+}
+
+// recovering returns options whose agents claim to make a refusal of a tool's
+// panic, and do not say what it was.
+func recovering() func(testing.TB) AgentOptions {
+	good := called(func(ctx context.Context, good func(context.Context, json.RawMessage) ports.ToolResult, args json.RawMessage) (result ports.ToolResult) {
+		defer func() {
+			if recover() != nil {
+				result = ports.ToolResult{Text: "failed", Rejected: true}
+			}
+		}()
+		return good(ctx, args)
+	})
+	return func(t testing.TB) AgentOptions {
+		o := good(t)
+		o.Recovers = true
+		return o
+	}
 }
 
 // refusing ends a turn when a call of a tool is refused.
