@@ -19,6 +19,7 @@ import (
 
 	"example.com/agl/adapters/claude"
 	"example.com/agl/internal/gittest"
+	"example.com/agl/internal/vendortest"
 	"example.com/agl/ports"
 )
 
@@ -283,7 +284,7 @@ func TestAProgramThatIsNotReadyIsUnavailable(t *testing.T) {
 	} {
 		program := filepath.Join(t.TempDir(), "claude")
 		gittest.Program(t, program, "#!/bin/sh\n"+tt.script)
-		err := claude.New(claude.Options{Program: program, Env: []string{"PATH=/usr/bin:/bin"}}).Ready(t.Context(), "claude/haiku")
+		err := claude.New(claude.Options{Program: program, Env: vendortest.ClaudeEnv(t, "")}).Ready(t.Context(), "claude/haiku")
 		require.ErrorIs(t, err, ports.Unavailable, name)
 		require.ErrorContains(t, err, tt.says, name)
 	}
