@@ -64,15 +64,3 @@ func TestTheProgramIsLookedForOnItsOwnPath(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkTurn measures what a turn costs beside the program: it is a shell that
-// answers at once.
-func BenchmarkTurn(b *testing.B) {
-	agent, _ := standIn(b, claude.Options{}, say(said)+say(success))
-	task := ports.Task{Model: "claude/haiku", Instructions: "hi", Dir: b.TempDir(), Env: []string{ports.EnvStep + "=bench"}}
-	for b.Loop() {
-		if _, err := agent.Run(b.Context(), task, silent); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
