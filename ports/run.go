@@ -91,6 +91,7 @@ type NamespaceStatus struct {
 	Name      string     // the role or the call
 	Ordinal   int
 	Activity  string     // its last activity
+	Session   string     // the vendor's id of the conversation that its agent is in, or was in when the run was interrupted
 	Waiting   string     // the namespace whose verb it waits for; "" while it does not wait
 	Asking    []Question // that a person is to answer before it goes on; an agent may ask several
 	Since     time.Time

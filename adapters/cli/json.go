@@ -48,6 +48,7 @@ type (
 		Value     json.RawMessage  `json:"value"`
 		Failure   *errorObject     `json:"failure,omitempty"`
 		Head      string           `json:"head"`
+		Session   string           `json:"session,omitempty"`
 		Usage     usageObject      `json:"usage"`
 		Started   time.Time        `json:"started"`
 		Ended     time.Time        `json:"ended"`
@@ -66,6 +67,7 @@ type (
 		Usage     usageObject      `json:"usage"`
 		Verb      ports.RecordKind `json:"verb"`
 		Name      string           `json:"name"`
+		Session   string           `json:"session,omitempty"`
 		Waiting   string           `json:"waiting"`
 		Asking    []string         `json:"asking"`
 	}
@@ -134,7 +136,7 @@ func runJSON(info agl.RunInfo) runObject {
 func recordJSON(r *agl.Record) recordObject {
 	o := recordObject{
 		Seq: r.Seq, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Value: r.Value, Head: r.Head,
-		Usage:   usageObject{Input: r.Usage.Input, Output: r.Usage.Output},
+		Session: r.Session, Usage: usageObject{Input: r.Usage.Input, Output: r.Usage.Output},
 		Started: r.Started.UTC(), Ended: r.Ended.UTC(),
 	}
 	if r.Landing != nil {

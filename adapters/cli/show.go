@@ -67,6 +67,9 @@ func journalText(j agl.Journal, status agl.Status, now time.Time, paint painter)
 		case ns.Verb != "":
 			fmt.Fprintf(head, "under way\t%s %s, since %s (%s)\n", ns.Verb, line(ns.Name, 60), stamp(ns.Since), took(now.Sub(ns.Since)))
 		}
+		if ns.Namespace == ports.Base && ns.Session != "" {
+			fmt.Fprintf(head, "session\t%s\n", line(ns.Session, 100))
+		}
 	}
 	head.Flush()
 	b.WriteString(worktreesText(status, j.Records, now))

@@ -77,11 +77,14 @@ func TestShowTellsWhatWasGivenUpAndWhatIsUnderWay(t *testing.T) {
 		Namespaces: []agl.NamespaceStatus{
 			{Namespace: ports.Base, Verb: agl.KindVerdict, Name: "verify", Since: since},
 			{Namespace: "lexer"},
-			{Namespace: "parser", Verb: agl.KindStep, Name: "builder", Since: since},
+			{Namespace: "parser", Verb: agl.KindStep, Name: "builder", Since: since, Session: "3b0b-\x1b1"},
 		},
 	}
 	text := journalText(j, status, since.Add(90*time.Second), false)
 	require.Contains(t, text, "\nunder way   verdict verify, since 2026-01-02 03:04:05 (1m30s)\n\nWORKTREE")
+	require.Contains(t, text, "\nthe agent of parser is in session 3b0b-\ufffd1\n")
+	status.Namespaces[0].Session = "77aa"
+	require.Contains(t, journalText(j, status, since, false), "\nsession     77aa\n")
 	require.True(t, strings.HasSuffix(text, "\n2,252 tokens; 1,260 more in records given up or landings under way, $0.25\n"), text)
 	j.Records = nil
 	require.True(t, strings.HasSuffix(journalText(j, status, since, false), "\n\n0 tokens; 3,512 more in records given up or landings under way, $0.25\n"))

@@ -84,6 +84,11 @@ func worktreesText(status agl.Status, records []agl.Record, now time.Time) strin
 		return ""
 	}
 	rows.Flush()
+	for _, node := range statusTree(status) {
+		if ns := node.of; ns.Namespace != ports.Base && ns.Session != "" {
+			fmt.Fprintf(&b, "the agent of %s is in session %s\n", line(ns.Namespace, 60), line(ns.Session, 100))
+		}
+	}
 	fmt.Fprintf(&b, "their branches are agl/_work/%s/WORKTREE\n", status.Run.Label)
 	return b.String()
 }
@@ -132,7 +137,7 @@ func namespacesJSON(status agl.Status) []namespaceObject {
 			asking = append(asking, q.ID)
 		}
 		all = append(all, namespaceObject{
-			Namespace: ns.Namespace, Parent: ns.Parent, Records: ns.Records,
+			Namespace: ns.Namespace, Parent: ns.Parent, Records: ns.Records, Session: ns.Session,
 			Usage: usageObject{Input: ns.Usage.Input, Output: ns.Usage.Output},
 			Verb:  ns.Verb, Name: ns.Name, Waiting: ns.Waiting, Asking: asking,
 		})

@@ -26,6 +26,8 @@ type attempt struct {
 	mark   string        // what its processes carry as EnvStep
 	record *ports.Record // as it will be recorded, without a value
 
+	note ledger.Note // that it has begun
+
 	committer string // "Name <email>", if it may end in a commit
 	since     int    // what was answered to its agent before this record was to another
 
@@ -122,6 +124,7 @@ func (a *attempt) begin(ctx context.Context, note ledger.Note) (err error) {
 	}
 	a.record.Started = x.engine.now()
 	note.Key, note.Started, note.Name, note.Guard = v.key, a.record.Started, v.op(), a.guard
+	a.note = note
 	return x.book.WriteNote(ctx, a.space.name, note)
 }
 
@@ -167,6 +170,21 @@ func (x *execution) tell(namespace string, notes []string) {
 // began tells that the verb runs now.
 func (a *attempt) began() {
 	a.x.publish(a.space.name, ports.Began{Kind: a.verb.kind, Name: a.verb.name, Ordinal: a.verb.ordinal, Model: a.verb.model})
+}
+
+// inSession notes which of the vendor's conversations the attempt's agent is in,
+// before it ends: after a kill somebody can look there. That it could not be
+// noted is told and ends no turn: it is in the record too.
+func (a *attempt) inSession(ctx context.Context, id string) {
+	id = ports.Clip(ports.Printable(id), 400)
+	if id == a.note.Session || id == "" {
+		return
+	}
+	a.note.Session = id
+	a.x.inSession(a.space.name, id)
+	if err := a.x.book.WriteNote(context.WithoutCancel(ctx), a.space.name, a.note); err != nil {
+		a.x.note(a.space.name, "the session of %s is not noted: %v", a.verb.op(), err)
+	}
 }
 
 // env is what every process of the attempt carries.

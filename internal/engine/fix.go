@@ -90,8 +90,8 @@ func (f *fix) run(ctx context.Context, s *Step) error {
 	}
 	a := &attempt{
 		x: x, walk: l.walk, space: l.space, at: l.parent, base: l.spec.Head, ws: l.ws, guard: l.guard, mark: rand.Text(), committer: l.committer,
-		since: l.since,
-		verb:  &verb{kind: ports.KindFix, name: s.Role.Name, ordinal: f.ordinal, landing: l.verb.ordinal, model: s.Role.Model, key: f.key},
+		since: l.since, note: l.note,
+		verb: &verb{kind: ports.KindFix, name: s.Role.Name, ordinal: f.ordinal, landing: l.verb.ordinal, model: s.Role.Model, key: f.key},
 		record: &ports.Record{
 			Kind: ports.KindFix, Namespace: l.space.name, Name: s.Role.Name, Key: f.key, Terms: f.terms,
 			Model: s.Role.Model, Landing: l.record.Landing, Called: l.record.Called, Started: x.engine.now(),

@@ -91,6 +91,15 @@ func (x *execution) recount() {
 	countRecords(&x.status, x.book)
 }
 
+// inSession is for when it is known which of a vendor's conversations an agent
+// is in.
+func (x *execution) inSession(namespace, id string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.status.Namespaces = slices.Clone(x.status.Namespaces)
+	statusOf(&x.status, namespace).Session = id
+}
+
 // idle is for when a verb has ended without a record.
 func (x *execution) idle(namespace string) {
 	x.mu.Lock()
@@ -104,11 +113,11 @@ func (x *execution) idle(namespace string) {
 
 // rest makes a namespace's status that of one in which no verb runs.
 func rest(ns *ports.NamespaceStatus) {
-	ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Since = "", "", 0, "", time.Time{}
+	ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Session, ns.Since = "", "", 0, "", "", time.Time{}
 }
 
 // underWay adds what a run that has not ended waits for, and, from its notes,
-// what another process that holds it is doing.
+// what another process that holds it is doing, or was when it was interrupted.
 func (e *Engine) underWay(ctx context.Context, s *ports.Status, book *ledger.Book) error {
 	if s.Run.State != ports.StateRunning && s.Run.State != ports.StateInterrupted {
 		return nil
@@ -123,9 +132,6 @@ func (e *Engine) underWay(ctx context.Context, s *ports.Status, book *ledger.Boo
 			ns.Asking = append(ns.Asking, o.Question)
 		}
 	}
-	if s.Run.State != ports.StateRunning {
-		return nil
-	}
 	namespaces, err := book.Notes(ctx)
 	if err != nil {
 		return err
@@ -135,8 +141,12 @@ func (e *Engine) underWay(ctx context.Context, s *ports.Status, book *ledger.Boo
 		if err != nil || note == nil {
 			continue // it is written at this moment, or its verb is recorded
 		}
-		kind, name, _ := strings.Cut(note.Name, " ")
 		ns := statusOf(s, namespace)
+		ns.Session = note.Session
+		if s.Run.State != ports.StateRunning {
+			continue
+		}
+		kind, name, _ := strings.Cut(note.Name, " ")
 		ns.Verb, ns.Name, ns.Since = ports.RecordKind(kind), name, note.Started
 	}
 	return nil
@@ -180,7 +190,7 @@ func (x *execution) observe(namespace string, what ports.Happening) {
 			x.landings[namespace] = e
 			ns.Landing = ports.LandingUnderWay
 		}
-		ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Since = e.Kind, e.Name, e.Ordinal, "", x.engine.now()
+		ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Session, ns.Since = e.Kind, e.Name, e.Ordinal, "", "", x.engine.now()
 	case ports.Opened:
 		ns.Parent = e.Parent
 	case ports.Waits:
@@ -199,7 +209,7 @@ func (x *execution) observe(namespace string, what ports.Happening) {
 		switch retried := x.book.Entry(e.Record.Retry); {
 		case e.Record.Kind == ports.KindFix: // its landing goes on
 			landing := x.landings[namespace]
-			ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Since = landing.Kind, landing.Name, landing.Ordinal, "", x.engine.now()
+			ns.Verb, ns.Name, ns.Ordinal, ns.Activity, ns.Session, ns.Since = landing.Kind, landing.Name, landing.Ordinal, "", "", x.engine.now()
 		case e.Record.Kind.Ordered():
 			rest(ns)
 			ns.Landing = landingAfter(ns.Landing, &e.Record)

@@ -102,6 +102,7 @@ func (a *attempt) runAgent(ctx context.Context, s *Step, report *reporting) (por
 			x.publish(a.space.name, ports.Text{Text: e.Text})
 		case ports.AgentSession:
 			session = e.Text
+			a.inSession(ctx, e.Text)
 		case ports.AgentUsage:
 			seen = e.Usage
 			x.publish(a.space.name, ports.UsageSeen{Usage: e.Usage})

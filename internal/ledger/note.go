@@ -30,10 +30,11 @@ type Note struct {
 	Epoch   string          `json:"epoch"` // of the store, when it was written
 	After   int             `json:"after"` // the last record there was then
 	Name    string          `json:"name"`
-	Guard   json.RawMessage `json:"guard"`            // the checkout's, before it started; null if it has none
-	Ending  *Ending         `json:"ending,omitempty"` // what is left to do; nil while it runs
-	Record  *ports.Record   `json:"record,omitempty"` // what will be recorded, but for Seq and Head
-	Behind  *behind         `json:"behind,omitempty"` // the record's value, if it is behind the note
+	Guard   json.RawMessage `json:"guard"`             // the checkout's, before it started; null if it has none
+	Session string          `json:"session,omitempty"` // the vendor's id of the agent's conversation, once it is known
+	Ending  *Ending         `json:"ending,omitempty"`  // what is left to do; nil while it runs
+	Record  *ports.Record   `json:"record,omitempty"`  // what will be recorded, but for Seq and Head
+	Behind  *behind         `json:"behind,omitempty"`  // the record's value, if it is behind the note
 
 	Landing *ports.Landing `json:"landing,omitempty"` // of a landing, which works in its parent's checkout
 	Phase   Phase          `json:"phase,omitempty"`   // and what it is in the middle of
