@@ -95,7 +95,7 @@ func (t *turn) thread(s *service, r *room) object {
 	}
 	params := object{
 		"cwd": t.task.Dir, "approvalPolicy": "never", "sandbox": mode, "ephemeral": true,
-		"developerInstructions": vendorprog.Situation(t.task.Restrictions), "config": config, "dynamicTools": t.dynamicTools(),
+		"developerInstructions": vendorprog.Situation(t.task.Restrictions) + t.standing, "config": config, "dynamicTools": t.dynamicTools(),
 	}
 	if name := t.task.Model.Name(); name != "" {
 		params["model"] = name

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"example.com/agl/internal/instructions"
 	"example.com/agl/internal/proc"
 	"example.com/agl/internal/vendorprog"
 	"example.com/agl/ports"
@@ -18,6 +19,8 @@ var _ ports.Agent = (*Agent)(nil)
 type Options struct {
 	Program string   // its path, or a name to be found on the PATH of Env; "" for "codex"
 	Env     []string // its environment, "NAME=value"; nil is this process's
+
+	Instructions ports.Instructions // "" gives it none but the task's
 
 	Idle    time.Duration // how long it may tell of nothing while no tool of the role's runs; 0 for DefaultIdle
 	Retries int           // of a request that failed, and of a stream that broke; 0 for DefaultRetries, negative for none
@@ -66,6 +69,9 @@ func (a *Agent) Capabilities(context.Context, ports.Model) (ports.Capabilities, 
 // Ready asks the program which service it would speak to, and whether somebody
 // is logged in there. It asks no service.
 func (a *Agent) Ready(ctx context.Context, _ ports.Model) error {
+	if err := instructions.Check(a.opts.Instructions); err != nil {
+		return err
+	}
 	s, err := a.ask(ctx)
 	if err != nil {
 		return err

@@ -11,7 +11,8 @@
 //
 // Nothing in the repository, in the folders above it or at home configures the
 // agent: no AGENTS.md, skills, rules, hooks, servers of tools, notification or
-// profile, and no config.toml. Codex has no switch for all of that, so that each
+// profile, and no config.toml; with Options.Instructions the AGENTS.md at the
+// root of the checkout, up to 64 KiB of it, as AGL reads it itself. Codex has no switch for all of that, so that each
 // turn has a home folder of its own (CODEX_HOME), which is removed after it. Two
 // things of the user's are in it: the login, a link to the user's auth.json, which
 // Codex renews in its place; and which service Codex is to speak to

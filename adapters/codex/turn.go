@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"example.com/agl/internal/instructions"
 	"example.com/agl/internal/jsonrpc"
 	"example.com/agl/internal/proc"
 	"example.com/agl/internal/toolserve"
@@ -19,9 +20,10 @@ import (
 // A turn is one run of the program. What it does not say of itself otherwise runs
 // in Run's goroutine.
 type turn struct {
-	agent *Agent
-	task  ports.Task
-	emit  func(ports.AgentEvent)
+	agent    *Agent
+	task     ports.Task
+	standing string // the repository's instructions
+	emit     func(ports.AgentEvent)
 
 	prog  *vendorprog.Process
 	conn  *jsonrpc.Conn
@@ -60,11 +62,15 @@ func (a *Agent) Run(ctx context.Context, task ports.Task, emit func(ports.AgentE
 	if n := utf8.RuneCountInString(task.Instructions); n > MaxPrompt {
 		return ports.Outcome{}, ports.Invalid.Errorf(op, "the request is %d characters long, and %d is all that is taken; have the agent read what is long from a file", n, MaxPrompt)
 	}
+	standing, err := instructions.For(a.opts.Instructions, "codex", task.Dir)
+	if err != nil {
+		return ports.Outcome{}, err
+	}
 	t := &turn{
-		agent: a, task: task, emit: emit, tools: toolserve.New(task.Tools), used: tally{},
+		agent: a, task: task, standing: standing, emit: emit, tools: toolserve.New(task.Tools), used: tally{},
 		notes: make(chan note), begun: make(chan beginning), quit: make(chan struct{}), calls: make(map[string]context.CancelFunc),
 	}
-	err := t.run(ctx)
+	err = t.run(ctx)
 	return t.outcome(err), err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/agl/adapters/claude"
+	"example.com/agl/adapters/codex"
 	"example.com/agl/internal/gittest"
 	"example.com/agl/internal/vendortest"
 	"example.com/agl/ports"
@@ -27,6 +28,13 @@ type vendor struct {
 
 // vendors are all of them, by the name of the adapter and of its program.
 var vendors = map[string]vendor{
+	"codex": {
+		env: vendortest.CodexEnv,
+		agent: func(program string, env []string) ports.Agent {
+			return codex.New(codex.Options{Program: program, Env: env})
+		},
+		adds: []string{"CODEX_HOME", "CODEX_SQLITE_HOME", "TMPDIR"},
+	},
 	"claude": {
 		env: vendortest.ClaudeEnv,
 		agent: func(program string, env []string) ports.Agent {
