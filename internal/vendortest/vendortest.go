@@ -5,6 +5,7 @@
 package vendortest
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,6 +42,26 @@ func ClaudeEnv(t testing.TB, url string) []string {
 	}
 }
 
+// Version returns the version of a package that testdata/vendors pins.
+func Version(t testing.TB, pkg string) string {
+	t.Helper()
+	doc, err := os.ReadFile(filepath.Join(vendors(), "package.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pinned struct{ Dependencies map[string]string }
+	if err := json.Unmarshal(doc, &pinned); err != nil || pinned.Dependencies[pkg] == "" {
+		t.Fatalf("testdata/vendors/package.json pins no %s (%v)", pkg, err)
+	}
+	return pinned.Dependencies[pkg]
+}
+
+// vendors is the folder in which the programs are installed.
+func vendors() string {
+	_, here, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(here), "..", "..", "testdata", "vendors")
+}
+
 // platform is the end of a package's name for this system.
 func platform() string {
 	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
@@ -57,12 +78,10 @@ func platform() string {
 // installed returns the path of a program of a package.
 func installed(t testing.TB, pkg, name string) string {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	vendors := filepath.Join(filepath.Dir(here), "..", "..", "testdata", "vendors")
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
-	path := filepath.Join(vendors, "node_modules", filepath.FromSlash(pkg), name)
+	path := filepath.Join(vendors(), "node_modules", filepath.FromSlash(pkg), name)
 	if _, err := os.Stat(path); err != nil {
 		missing := fmt.Sprintf("%s is not installed; run: npm --prefix testdata/vendors ci", pkg)
 		if os.Getenv(Require) == "1" {
