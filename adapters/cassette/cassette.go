@@ -288,3 +288,9 @@ func closed(lines []byte) []byte {
 	lines = append(lines, encode(event{At: e.At, Signal: "SIGKILL"})...)
 	return append(lines, encode(event{At: e.At, Killed: "SIGKILL"})...)
 }
+
+// Check returns what is wrong with the file at path.
+func Check(path string) error {
+	_, err := read(path)
+	return err
+}

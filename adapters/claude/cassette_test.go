@@ -36,20 +36,24 @@ func taping(t testing.TB) cassette.Options {
 		Files:   true,
 		Noise: []string{
 			"/response/response/agents", "/response/response/models", "/response/response/capabilities", "/response/response/account",
-			"/capabilities", "/plugins",
+			"/capabilities", "/plugins", "/subagent_stats", "/model_usage_since_last_result", "/begun_message_ids",
 		},
 	}
 }
 
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// tapeName is the file of a test's recording.
+// tapeName is the file of a test's recording: in a folder for its test, that of
+// the subtest.
 func tapeName(t testing.TB) string {
-	_, name, _ := strings.Cut(t.Name(), "/")
-	if name == "" {
-		name = t.Name()
-	}
-	return filepath.Join("testdata", "cassettes", strings.Trim(notInNames.ReplaceAllString(strings.ToLower(name), "-"), "-")+".jsonl")
+	test, name, _ := strings.Cut(t.Name(), "/")
+	return filepath.Join("testdata", "cassettes", tapeFolders[test], strings.Trim(notInNames.ReplaceAllString(strings.ToLower(name), "-"), "-")+".jsonl")
+}
+
+var tapeFolders = map[string]string{
+	"TestTheContractIsKeptOnTape":       "contract",
+	"TestEachFailureIsToldAsWellOnTape": "failures",
+	"TestWhatATurnDoesIsTheSameOnTape":  "turns",
 }
 
 // taped returns the adapter with what was recorded from Claude Code in its
