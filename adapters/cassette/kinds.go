@@ -34,7 +34,7 @@ var kinds = map[string]*valueKind{
 		fresh: func() string { return "1" },
 	},
 	"path": {
-		find:  regexp.MustCompile(`(` + regexp.QuoteMeta(filepath.Clean(os.TempDir())) + `[/\\][^\s"'<>|:;,()]+)`),
+		find:  regexp.MustCompile(`((?:` + regexp.QuoteMeta(filepath.Clean(os.TempDir())) + `|/tmp|(?:/private)?/var/folders)[/\\][^\s"'<>|:;,()]+)`),
 		one:   `[^\s"'<>|;,()]+`,
 		fresh: func() string { return filepath.Join(os.TempDir(), "cassette", newUUID()) },
 	},

@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 type order struct {
 	Say    any               `json:"say,omitempty"`    // it says that
 	Env    string            `json:"env,omitempty"`    // the value of a variable
+	Self   bool              `json:"self,omitempty"`   // where it is
 	Raw    string            `json:"raw,omitempty"`    // and that, which is no message
 	Err    string            `json:"err,omitempty"`    // on standard error
 	Write  map[string]string `json:"write,omitempty"`  // files
@@ -68,6 +69,9 @@ func speak(framing string) {
 		switch {
 		case o.Env != "":
 			say(map[string]any{"value": os.Getenv(o.Env), "id": o.ID})
+		case o.Self:
+			path, _ := os.Executable()
+			say(path)
 		case o.Raw != "":
 			fmt.Print(o.Raw)
 		case o.Err != "":
@@ -124,14 +128,18 @@ type client struct {
 	in      io.WriteCloser
 	out     *bufio.Reader
 	errs    strings.Builder
-	mu      sync.Mutex
 }
 
-// connect starts a program, in a folder and a home of its own.
+// connect starts a program, in a folder and with a home of its own.
 func connect(t testing.TB, program, framing string, args []string, env ...string) *client {
 	t.Helper()
+	return connectIn(t, t.TempDir(), program, framing, args, env...)
+}
+
+func connectIn(t testing.TB, dir, program, framing string, args []string, env ...string) *client {
+	t.Helper()
 	c := &client{t: t, cmd: exec.Command(program, args...), framing: framing}
-	c.cmd.Dir = t.TempDir()
+	c.cmd.Dir = dir
 	c.cmd.Env = append([]string{parrot + "=" + framing, "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "SystemRoot=" + os.Getenv("SystemRoot")}, env...)
 	in, err := c.cmd.StdinPipe()
 	require.NoError(t, err)
@@ -220,6 +228,8 @@ func (s *spy) Fatalf(format string, args ...any) {
 	s.Errorf(format, args...)
 	panic(s)
 }
+
+func (s *spy) FailNow() { panic(s) }
 
 func (s *spy) Failed() bool {
 	s.mu.Lock()

@@ -142,7 +142,7 @@ func TestAnotherConversationFailsWithTheDifference(t *testing.T) {
 		"silence": {func(t testing.TB, program string) {
 			_, errs := connect(t, program, "lines", []string{"-a"}, "RETRIES=1").wait()
 			require.Contains(t, errs, "still has not come")
-		}, []string{"300ms", "still has not come", "word"}},
+		}, []string{"after 3", "still has not come", "word"}},
 		"a word more": {func(t testing.TB, program string) {
 			c := connect(t, program, "lines", []string{"-a"}, "RETRIES=1")
 			c.send(order{Say: was, ID: anID})
@@ -198,10 +198,9 @@ func TestFilesThatTheProgramWroteAreWritten(t *testing.T) {
 	t.Parallel()
 	opts := cassette.Options{Files: true}
 	drive := func(t testing.TB, program string) {
-		c := connect(t, program, "lines", nil)
-		require.NoError(t, os.WriteFile(filepath.Join(c.cmd.Dir, "old"), []byte("old"), 0o600))
-		c.send(order{Say: "begin"})
-		c.hear()
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "old"), []byte("old"), 0o600))
+		c := connectIn(t, dir, program, "lines", nil)
 		c.send(order{Write: map[string]string{"a.txt": "in " + c.cmd.Dir + ": äöü\n"}})
 		require.Equal(t, `"written"`, c.hear())
 		require.Equal(t, "in "+c.cmd.Dir+": äöü\n", content(t, filepath.Join(c.cmd.Dir, "a.txt")))
@@ -218,8 +217,10 @@ func TestFilesThatTheProgramWroteAreWritten(t *testing.T) {
 
 	failure := spied(t, func(t testing.TB) {
 		c := connect(t, cassette.Record(t, path+".2", self(t), opts).Program, "lines", nil)
-		require.NoError(t, os.WriteFile(filepath.Join(c.cmd.Dir, "binary"), []byte{0xff, 0}, 0o600))
 		c.send(order{Say: "x"})
+		c.hear()
+		require.NoError(t, os.WriteFile(filepath.Join(c.cmd.Dir, "binary"), []byte{0xff, 0}, 0o600))
+		c.send(order{Say: "y"})
 		c.hear()
 		c.end()
 	})

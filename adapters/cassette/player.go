@@ -21,6 +21,7 @@ type player struct {
 	vars    *variables
 	dir     string
 
+	over bool   // done was called
 	seen []bool // of the take's events, those from the adapter that have come
 	pos  int    // the event that is next
 	come chan arrival
@@ -129,6 +130,9 @@ func (p *player) run() {
 	last := int64(0)
 	for p.pos = 0; p.pos < len(p.take.events); p.pos++ {
 		e := p.take.events[p.pos]
+		if p.onlyToBeKilled() {
+			p.done() // afterwards nothing can be said
+		}
 		switch {
 		case e.Exit != nil || e.Killed != "":
 			p.pace(e.At - last)
@@ -137,9 +141,6 @@ func (p *player) run() {
 				end(*e.Exit, "")
 			}
 			end(128, e.Killed)
-		case e.Signal == "SIGKILL":
-			p.done() // nothing can be said afterwards
-			p.await(e)
 		case e.fromAdapter():
 			p.await(e)
 		default:
@@ -148,6 +149,20 @@ func (p *player) run() {
 		}
 		last = e.At
 	}
+}
+
+// onlyToBeKilled reports whether nothing more has to come from the adapter but a
+// SIGKILL, which may come while the last is being said.
+func (p *player) onlyToBeKilled() bool {
+	for i, e := range p.take.events[p.pos:] {
+		switch {
+		case e.Signal == "SIGKILL":
+			return true
+		case e.fromAdapter() && !p.seen[p.pos+i]:
+			return false
+		}
+	}
+	return false
 }
 
 // fromAdapter reports whether the event came from the adapter.
@@ -297,6 +312,10 @@ func (p *player) describe(e event) string {
 
 // done says that the take was played to its end.
 func (p *player) done() {
+	if p.over {
+		return
+	}
+	p.over = true
 	_ = os.WriteFile(p.control.path("done", p.take.Take), nil, 0o600)
 }
 

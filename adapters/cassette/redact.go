@@ -83,8 +83,7 @@ func newRedactor(program string, secrets []string, volatile map[string]string) *
 	}
 	if u, err := user.Current(); err == nil {
 		r.place(u.HomeDir, "userhome")
-		_, name := filepath.Split(strings.ReplaceAll(u.Username, `\`, "/"))
-		r.word(name, "user")
+		r.word(userName(u), "user")
 	}
 	if host, err := os.Hostname(); err == nil {
 		r.word(host, "host")
@@ -100,6 +99,9 @@ func newRedactor(program string, secrets []string, volatile map[string]string) *
 	}
 	return r
 }
+
+// userName is the name of a user, without the domain that Windows has before it.
+func userName(u *user.User) string { return u.Username[strings.LastIndexByte(u.Username, '\\')+1:] }
 
 // place redacts a path, also as the system itself writes it.
 func (r *redactor) place(path, name string) {

@@ -27,7 +27,7 @@ func TestNoSecretReachesTheFile(t *testing.T) {
 			home = c.cmd.Env[1][len("HOME="):]
 			for _, text := range []string{
 				env, "a " + env + " in a text", `{"nested":"` + env + `"}`, "Authorization: Bearer abcdefgh.ijkl", known, named,
-				home + "/.config", me.HomeDir + "/x", "user " + me.Username + " at " + host, self(t),
+				home + "/.config", me.HomeDir + "/x", "user " + me.Username + " at " + host, program,
 			} {
 				c.send(order{Say: text})
 				c.hear()
@@ -36,6 +36,8 @@ func TestNoSecretReachesTheFile(t *testing.T) {
 			c.hear()
 			c.send(order{Say: "and later " + member})
 			require.Contains(t, c.hear(), member)
+			c.send(order{Self: true})
+			c.hear()
 			c.send(order{Err: env})
 			c.end()
 		}
@@ -55,6 +57,7 @@ func TestNoSecretReachesTheFile(t *testing.T) {
 	for _, secret := range planted {
 		require.NotContains(t, doc, secret)
 	}
+	require.Contains(t, doc, `"out":"⟦program⟧"`)
 	// Another one's key will do.
 	require.Empty(t, playing(t, path, opts, talk("another-key", "another-member")))
 }

@@ -95,12 +95,17 @@ const (
 
 // shorten writes a text, with the runs in it that repeat themselves written once.
 func shorten(b *strings.Builder, s string) {
+	repeats := runs{s: s}
 	plain := 0 // from where on it was not written
 	for i := 0; i+minRun <= len(s); {
-		period, end := run(s, i)
-		n := (end - i) / period
-		if end-i < minRun || strings.Contains(s[i:i+period], opening) || strings.Contains(s[i:i+period], closing) || !startsRune(s, i) || !startsRune(s, i+period) {
+		if s[i]&0xc0 == 0x80 { // within a rune
 			i++
+			continue
+		}
+		period, end := repeats.at(i)
+		n := (end - i) / period
+		if marked := strings.Contains(s[i:i+period], opening) || strings.Contains(s[i:i+period], closing); marked || end-i < minRun {
+			i = max(i+1, end-minRun)
 			continue
 		}
 		b.WriteString(strings.ReplaceAll(s[plain:i], opening, opening+closing))
@@ -111,23 +116,30 @@ func shorten(b *strings.Builder, s string) {
 	b.WriteString(strings.ReplaceAll(s[plain:], opening, opening+closing))
 }
 
-// run returns the period by which s repeats itself longest from i on, and where
-// it ceases to.
-func run(s string, i int) (period, end int) {
+// runs finds what repeats itself in a text.
+type runs struct {
+	s    string
+	ends [maxPeriod + 1]int // by period, where the last run that was looked at ceases: for any start within it the same
+}
+
+// at returns the period by which the text repeats itself from i on, the
+// shortest that is long enough, and where it ceases to.
+func (r *runs) at(i int) (period, end int) {
 	period, end = 1, i+1
-	for p := 1; p <= maxPeriod && i+p < len(s); p++ {
-		j := i + p
-		for j < len(s) && s[j] == s[j-p] {
-			j++
+	for p := 1; p <= maxPeriod && i+p < len(r.s); p++ {
+		if r.ends[p] < i+p {
+			j := i + p
+			for j < len(r.s) && r.s[j] == r.s[j-p] {
+				j++
+			}
+			r.ends[p] = j
 		}
-		if j > end && j-i >= 2*p {
+		if j := r.ends[p]; j > end && j-i >= 2*p {
 			period, end = p, j
 		}
 		if end-i >= minRun {
-			break // of several, the shortest
+			break
 		}
 	}
 	return period, end
 }
-
-func startsRune(s string, i int) bool { return i >= len(s) || s[i]&0xc0 != 0x80 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -17,13 +18,14 @@ type variables struct {
 
 // newVariables returns those of this process, which plays program.
 func newVariables(volatile map[string]string, program string) *variables {
-	dir, _ := os.Getwd()
-	home, _ := os.UserHomeDir()
-	v := &variables{volatile: volatile, values: map[string]string{
-		"dir": dir, "home": home, "userhome": home, "tmp": filepath.Clean(os.TempDir()),
-		"program": program, "bin": filepath.Dir(program), "user": "somebody", "host": "somewhere",
-	}}
-	return v
+	values := map[string]string{"program": program, "bin": filepath.Dir(program), "tmp": filepath.Clean(os.TempDir())}
+	values["dir"], _ = os.Getwd()
+	values["home"], _ = os.UserHomeDir()
+	values["host"], _ = os.Hostname()
+	if u, err := user.Current(); err == nil {
+		values["userhome"], values["user"] = u.HomeDir, userName(u)
+	}
+	return &variables{volatile, values}
 }
 
 // render returns the text of a template. A variable that has no value yet gets one.
