@@ -71,7 +71,7 @@ func (c *control) install(dir string) (string, error) {
 	path := filepath.Join(dir, c.Header.Program)
 	if runtime.GOOS != "windows" {
 		err = os.Symlink(self, path)
-	} else if err = os.Link(self, path); err != nil { // another volume
+	} else if path += ".exe"; os.Link(self, path) != nil { // another volume
 		err = duplicate(path, self)
 	}
 	if err != nil {

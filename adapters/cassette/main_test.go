@@ -41,6 +41,7 @@ type order struct {
 	Remove string            `json:"remove,omitempty"` // a file
 	Calls  int               `json:"calls,omitempty"`  // it calls so often at once, and says "done" when all was answered
 	Answer string            `json:"answer,omitempty"` // to such a call
+	Die    bool              `json:"die,omitempty"`
 	Exit   *int              `json:"exit,omitempty"`
 	ID     string            `json:"id,omitempty"` // is echoed
 }
@@ -93,6 +94,8 @@ func speak(framing string) {
 			if waiting--; waiting == 0 {
 				say("done")
 			}
+		case o.Die:
+			die()
 		case o.Exit != nil:
 			os.Exit(*o.Exit)
 		default:

@@ -35,11 +35,10 @@ func TestASignalIsPartOfTheRecording(t *testing.T) {
 			require.Contains(t, content(t, path), `"signal":"SIG`)
 			require.Empty(t, playing(t, path, cassette.Options{}, until(sig)))
 
-			impatient := cassette.Options{Patience: 200 * time.Millisecond}
-			require.Contains(t, playing(t, path, impatient, until(0)), "still has not come: a SIG")
+			require.Contains(t, playing(t, path, cassette.Options{Patience: 2 * time.Second}, until(0)), "still has not come: a SIG")
 			if sig != syscall.SIGKILL {
-				require.Contains(t, playing(t, path, impatient, until(syscall.SIGHUP)), "a SIGHUP, which it does not get in the recording")
-				require.Contains(t, playing(t, path, impatient, until(syscall.SIGKILL)), "ended before the end of take 1")
+				require.Contains(t, playing(t, path, cassette.Options{}, until(syscall.SIGHUP)), "a SIGHUP, which it does not get in the recording")
+				require.Contains(t, playing(t, path, cassette.Options{}, until(syscall.SIGKILL)), "ended before the end of take 1")
 			}
 		})
 	}
@@ -60,4 +59,17 @@ func TestASignalThatWasNotRecordedFails(t *testing.T) {
 		c.signal(syscall.SIGTERM)
 		c.wait()
 	}), "a SIGTERM, which it does not get in the recording")
+}
+
+func TestACrashIsPlayed(t *testing.T) {
+	t.Parallel()
+	drive := func(t testing.TB, program string) {
+		c := connect(t, program, "lines", nil)
+		c.send(order{Die: true})
+		c.wait()
+		if status, _ := c.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGSEGV {
+			t.Errorf("it ended otherwise: %v, %s", c.cmd.ProcessState, c.errs.String())
+		}
+	}
+	require.Empty(t, playing(t, recording(t, cassette.Options{}, drive), cassette.Options{}, drive))
 }

@@ -36,10 +36,17 @@ func killedBy(state *os.ProcessState) string {
 
 // end ends this process, by a signal if one is named.
 func end(code int, name string) {
-	if n := unix.SignalNum(name); n != 0 && strings.HasPrefix(name, "SIG") {
+	switch n := unix.SignalNum(name); n {
+	case 0:
+		os.Exit(code)
+	case syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGKILL, syscall.SIGPIPE:
 		signal.Reset(n)
 		_ = syscall.Kill(os.Getpid(), n)
-		select {} // it comes
+	default:
+		// At the others Go tells what it was doing. A shell does not.
+		_ = unix.Setrlimit(unix.RLIMIT_CORE, new(unix.Rlimit))
+		_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "kill -" + strings.TrimPrefix(name, "SIG") + " $$"}, nil)
+		os.Exit(failed)
 	}
-	os.Exit(code)
+	select {} // it comes
 }
