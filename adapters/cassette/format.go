@@ -171,19 +171,15 @@ func (r *recording) readHeader(line []byte) error {
 
 // readLine reads a line that is not the first.
 func (r *recording) readLine(line []byte) error {
-	var keys map[string]json.RawMessage
-	if err := json.Unmarshal(line, &keys); err != nil {
-		return err
-	}
 	switch {
-	case keys["note"] != nil:
+	case bytes.HasPrefix(line, []byte(`{"note":`)):
 		var n note
 		if err := strictjson.Decode(line, &n); err != nil {
 			return err
 		}
 		r.notes = append(r.notes, n.Note)
 		return r.validMessage(n.Note)
-	case keys["take"] != nil:
+	case bytes.HasPrefix(line, []byte(`{"take":`)):
 		if err := r.whole(); err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func TestEachFailureIsToldAsWellOnTape(t *testing.T) {
 	for name, tt := range failures {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			agent, _ := taped(t, claude.Options{Retries: -1}, func(fakeapi.Request) fakeapi.Reply { return tt.reply })
+			agent, _ := taped(t, "failures", claude.Options{Retries: -1}, func(fakeapi.Request) fakeapi.Reply { return tt.reply })
 			tt.isTold(t, agent)
 		})
 	}

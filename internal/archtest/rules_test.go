@@ -167,6 +167,11 @@ var rules = []rule{
 		why:  "they stand for the vendors in tests, and know nothing of what is tested",
 	},
 	{
+		pkgs:   []string{"internal/tapetest"},
+		inside: []string{"ports", "ports/porttest", "adapters/cassette"},
+		why:    "what the tests of the vendors' adapters share that play recordings; it knows no adapter of theirs",
+	},
+	{
 		pkgs: []string{"internal/gittest"},
 		why:  "it makes repositories for tests with git alone: what it tests must not have made them",
 	},
