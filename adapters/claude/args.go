@@ -3,13 +3,9 @@ package claude
 import (
 	"crypto/rand"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"example.com/agl/internal/proc"
 	"example.com/agl/ports"
 )
 
@@ -68,38 +64,9 @@ func arguments(task ports.Task, session string) []string {
 // that it has started: an agent of AGL's is nobody's child.
 var outer = []string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN"}
 
-// find returns the path of the program. It is looked for on the PATH that it
-// will have itself.
-func (a *Agent) find() (string, error) {
-	name := a.program()
-	if a.opts.Env == nil || filepath.Base(name) != name {
-		return exec.LookPath(name)
-	}
-	path := ""
-	for _, entry := range a.opts.Env {
-		if value, ok := strings.CutPrefix(entry, "PATH="); ok {
-			path = value
-		}
-	}
-	for _, dir := range filepath.SplitList(path) {
-		if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(dir) {
-			return found, nil
-		}
-	}
-	return "", exec.ErrNotFound
-}
-
 // environ returns the whole environment of the program.
 func (a *Agent) environ(add ...string) []string {
-	base := a.opts.Env
-	if base == nil {
-		base = os.Environ()
-	}
-	base = slices.DeleteFunc(slices.Clone(base), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(outer, name)
-	})
-	return proc.Environ(base, append([]string{
+	return a.prog.Environ(append([]string{
 		"CLAUDE_CODE_MAX_RETRIES=" + fmt.Sprint(a.retries()),
 		// "@path" in a prompt is text, and the files of the repository that speak
 		// to agents, its git log and what was remembered earlier are not sent.
@@ -116,24 +83,6 @@ func (a *Agent) environ(add ...string) []string {
 		"MAX_MCP_OUTPUT_TOKENS=1000000",
 		"DISABLE_AUTOUPDATER=1",
 	}, add...)...)
-}
-
-// words say in words what the restrictions enforce, and where the agent is.
-func words(task ports.Task) string {
-	lines := []string{"You work unattended, in the git worktree that is your working directory. Nobody reads what you write while you work, and nobody can approve anything."}
-	for _, r := range task.Restrictions {
-		switch r {
-		case ports.NoWrite:
-			lines = append(lines, "You are held to reading: change no file.")
-		case ports.NoShell:
-			lines = append(lines, "Run no commands.")
-		case ports.NoNetwork:
-			lines = append(lines, "Reach no network.")
-		case ports.NoVCS:
-			lines = append(lines, "Leave version control alone: no commits, no branches, no stashes.")
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 // newSession returns a random UUID, which is what the program takes.

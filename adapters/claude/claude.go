@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os/exec"
-	"strings"
 	"time"
 
 	"example.com/agl/internal/proc"
+	"example.com/agl/internal/vendorprog"
 	"example.com/agl/ports"
 )
 
@@ -38,12 +35,18 @@ const DefaultRetries = 5
 const MaxPrompt = 10 << 20
 
 // An Agent runs turns with Claude Code. It may be used by several goroutines.
-type Agent struct{ opts Options }
+type Agent struct {
+	opts Options
+	prog vendorprog.Program
+}
 
 // New returns an Agent.
-func New(opts Options) *Agent { return &Agent{opts: opts} }
+func New(opts Options) *Agent {
+	return &Agent{opts: opts, prog: vendorprog.Program{
+		Op: op, Name: cmp.Or(opts.Program, "claude"), Install: "npm install -g @anthropic-ai/claude-code", Env: opts.Env, Outer: outer,
+	}}
+}
 
-func (a *Agent) program() string      { return cmp.Or(a.opts.Program, "claude") }
 func (a *Agent) idle() time.Duration  { return cmp.Or(a.opts.Idle, DefaultIdle) }
 func (a *Agent) grace() time.Duration { return cmp.Or(a.opts.Grace, proc.DefaultGrace) }
 func (a *Agent) retries() int         { return max(0, cmp.Or(a.opts.Retries, DefaultRetries)) }
@@ -59,16 +62,16 @@ func (a *Agent) Capabilities(context.Context, ports.Model) (ports.Capabilities, 
 
 // Ready asks the program whether it is logged in, which asks no service.
 func (a *Agent) Ready(ctx context.Context, _ ports.Model) error {
-	program, err := a.find()
+	program, err := a.prog.Find()
 	if err != nil {
-		return a.unstarted(ctx, err)
+		return a.prog.Unstarted(ctx, err)
 	}
 	var out, errs proc.Tail
 	exit, err := (&proc.Cmd{
 		Args: []string{program, "auth", "status"}, Env: a.environ(), Stdout: &out, Stderr: &errs, Grace: a.opts.Grace,
 	}).Run(ctx)
 	if err != nil {
-		return a.unstarted(ctx, err)
+		return a.prog.Unstarted(ctx, err)
 	}
 	var status struct {
 		LoggedIn *bool `json:"loggedIn"`
@@ -76,32 +79,12 @@ func (a *Agent) Ready(ctx context.Context, _ ports.Model) error {
 	switch err := json.Unmarshal([]byte(out.String()), &status); {
 	case err != nil || status.LoggedIn == nil:
 		return ports.Unavailable.Errorf(op, "%s does not say whether it is logged in (%v: %s); AGL works with version 2.1.197 and later",
-			a.program(), exit, quote(cmp.Or(errs.String(), out.String())))
+			a.prog.Name, exit, vendorprog.Quote(cmp.Or(errs.String(), out.String())))
 	case !*status.LoggedIn:
-		return ports.Unavailable.Errorf(op, "nobody is logged in; run %q, or set ANTHROPIC_API_KEY", a.program()+" auth login")
+		return ports.Unavailable.Errorf(op, "nobody is logged in; run %q, or set ANTHROPIC_API_KEY", a.prog.Name+" auth login")
 	}
 	return nil
 }
 
 // op is what all errors begin with.
 const op = "Claude Code"
-
-// unstarted is the error of a program that could not be run.
-func (a *Agent) unstarted(ctx context.Context, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return cancelled(ctx)
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return ports.Unavailable.Errorf(op, "there is no program %s; install it (npm install -g @anthropic-ai/claude-code)", a.program())
-	default:
-		return ports.Unavailable.Errorf(op, "%w", err)
-	}
-}
-
-// quote shortens what a program or a service said.
-func quote(text string) string {
-	if text = ports.Printable(strings.TrimSpace(text)); text == "" {
-		return "it says nothing"
-	}
-	return ports.Clip(text, 500)
-}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/agl/internal/vendorprog"
 	"example.com/agl/ports"
 )
 
@@ -55,8 +56,11 @@ func (t *turn) because() string {
 // ended without being made to.
 func (t *turn) judge(byItself bool) error {
 	if !t.result.IsError && t.result.Subtype == "success" {
-		if byItself && !t.ch.exit.OK() {
-			return ports.Unexpected.Errorf(op, "it told of a success and then ended with %v: %s", t.ch.exit, quote(t.ch.stderr.String()))
+		if !byItself {
+			return nil
+		}
+		if exit, _ := t.ch.Exit(); !exit.OK() {
+			return ports.Unexpected.Errorf(op, "it told of a success and then ended with %v: %s", exit, vendorprog.Quote(t.ch.Stderr.String()))
 		}
 		return nil
 	}
@@ -69,7 +73,7 @@ func (t *turn) judge(byItself bool) error {
 // failure returns the error of a turn that the program says has failed. It goes
 // by the class that the program names, and where it names none by the status.
 func (t *turn) failure() error {
-	said := quote(t.because())
+	said := vendorprog.Quote(t.because())
 	class, status := t.failed, t.result.APIStatus
 	switch {
 	case t.result.TerminalReason == "budget_exhausted":
@@ -83,7 +87,7 @@ func (t *turn) failure() error {
 	case class == "model_not_found":
 		return ports.Invalid.Errorf(op, "there is no model %q for this account: %s", t.task.Model.Name(), said)
 	case class == "authentication_failed", status == 401, status == 403:
-		return ports.Unavailable.Errorf(op, "the service does not accept who asks: %s; run %q, or set ANTHROPIC_API_KEY", said, t.agent.program()+" auth login")
+		return ports.Unavailable.Errorf(op, "the service does not accept who asks: %s; run %q, or set ANTHROPIC_API_KEY", said, t.agent.prog.Name+" auth login")
 	case class == "billing_error":
 		return ports.Unavailable.Errorf(op, "the account cannot pay: %s", said)
 	case class == "overloaded", class == "server_error", class == "connection_failed", status >= 500:
@@ -97,14 +101,15 @@ func (t *turn) refused() bool { return t.result.StopReason == "refusal" }
 
 // broken returns the error of a program that ended without a last line.
 func (t *turn) broken(ctx context.Context) error {
-	if t.ch.err != nil {
-		return t.agent.unstarted(ctx, t.ch.err)
+	exit, err := t.ch.Exit()
+	if err != nil {
+		return t.agent.prog.Unstarted(ctx, err)
 	}
 	skipped := ""
 	if s := t.ch.skipped; s.Said != "" {
 		skipped = fmt.Sprintf("; %d lines could not be read, the last one began %q", s.Malformed+s.Oversized+s.Noise, ports.Clip(ports.Printable(s.Said), 100))
 	}
-	return ports.Unexpected.Errorf(op, "it ended (%v) without a result, last %s: %s%s", t.ch.exit, t.lastSeen(), quote(t.ch.stderr.String()), skipped)
+	return ports.Unexpected.Errorf(op, "it ended (%v) without a result, last %s: %s%s", exit, t.lastSeen(), vendorprog.Quote(t.ch.Stderr.String()), skipped)
 }
 
 // lastSeen says which line was the last, for messages.

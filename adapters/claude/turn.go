@@ -9,6 +9,7 @@ import (
 
 	"example.com/agl/internal/proc"
 	"example.com/agl/internal/toolserve"
+	"example.com/agl/internal/vendorprog"
 	"example.com/agl/ports"
 )
 
@@ -21,7 +22,7 @@ type turn struct {
 	ch      *channel
 	tools   *toolserve.Server
 	toolCtx context.Context
-	replied chan struct{} // a tool has returned
+	watch   *vendorprog.Watch
 
 	session string // the id that the program was given
 	told    string // and the one that it tells
@@ -39,45 +40,45 @@ type turn struct {
 // Run runs one turn.
 func (a *Agent) Run(ctx context.Context, task ports.Task, emit func(ports.AgentEvent)) (ports.Outcome, error) {
 	if ctx.Err() != nil {
-		return ports.Outcome{}, cancelled(ctx)
+		return ports.Outcome{}, a.prog.Cancelled(ctx)
 	}
 	if len(task.Instructions) > MaxPrompt {
 		return ports.Outcome{}, ports.Invalid.Errorf(op, "the request is %d bytes long, and %d is all that is taken; have the agent read what is long from a file", len(task.Instructions), MaxPrompt)
 	}
-	t := &turn{agent: a, task: task, emit: emit, tools: toolserve.New(task.Tools), session: newSession(), replied: make(chan struct{}, 1)}
+	t := &turn{agent: a, task: task, emit: emit, tools: toolserve.New(task.Tools), session: newSession()}
 	err := t.run(ctx)
 	return t.outcome(err), err
 }
 
 func (t *turn) run(ctx context.Context) error {
-	program, err := t.agent.find()
+	program, err := t.agent.prog.Find()
 	if err != nil {
-		return t.agent.unstarted(ctx, err)
+		return t.agent.prog.Unstarted(ctx, err)
 	}
 	toolCtx, cancelTools := context.WithCancel(ctx)
 	t.toolCtx = toolCtx
 	t.ch = open(&proc.Cmd{
 		Args: append([]string{program}, arguments(t.task, t.session)...), Dir: t.task.Dir, Env: t.agent.environ(t.task.Env...),
-		Grace: t.agent.grace(), Mark: markOf(t.task.Env),
+		Grace: t.agent.grace(), Mark: vendorprog.MarkOf(t.task.Env),
 	})
 	defer t.tools.Wait() // no tool runs after its turn
 	defer t.ch.close()
 	defer cancelTools()
 
 	t.ch.send(control(initialize, fields{
-		"subtype": "initialize", "sdkMcpServers": []string{server}, "appendSystemPrompt": words(t.task),
+		"subtype": "initialize", "sdkMcpServers": []string{server}, "appendSystemPrompt": vendorprog.Situation(t.task.Restrictions),
 	}))
-	idle := time.NewTimer(t.agent.idle())
-	defer idle.Stop()
+	t.watch = vendorprog.NewWatch(t.agent.idle(), t.tools.Running)
+	defer t.watch.Stop()
 	for t.result == nil {
 		select {
 		case <-ctx.Done():
 			cancelTools()
 			t.interrupt()
-			return cancelled(ctx)
-		case <-t.replied:
-		case <-idle.C:
-			if !t.waited() {
+			return t.agent.prog.Cancelled(ctx)
+		case <-t.watch.Replies():
+		case <-t.watch.C():
+			if t.watch.Silent() {
 				return ports.Unexpected.Errorf(op, "it wrote nothing for %v, last %s, and was ended: %w", t.agent.idle(), t.lastSeen(), context.DeadlineExceeded)
 			}
 		case m, ok := <-t.ch.lines:
@@ -88,33 +89,9 @@ func (t *turn) run(ctx context.Context) error {
 				return err
 			}
 		}
-		idle.Reset(t.agent.idle())
+		t.watch.Seen()
 	}
 	return t.ended(ctx)
-}
-
-// waited reports whether the program was waiting for a tool of the role's.
-func (t *turn) waited() bool {
-	if t.tools.Running() > 0 {
-		return true
-	}
-	select {
-	case <-t.replied:
-		return true
-	default:
-		return false
-	}
-}
-
-// markOf returns the entry of a task's environment that only what this turn
-// starts has.
-func markOf(env []string) string {
-	for _, entry := range env {
-		if len(entry) > len(ports.EnvStep)+1 && entry[:len(ports.EnvStep)+1] == ports.EnvStep+"=" {
-			return entry
-		}
-	}
-	return ""
 }
 
 // The ids of our own requests.
@@ -156,7 +133,7 @@ func (t *turn) ended(ctx context.Context) error {
 		case <-late.C:
 			return t.judge(false)
 		case <-ctx.Done():
-			return cancelled(ctx)
+			return t.agent.prog.Cancelled(ctx)
 		}
 	}
 }
@@ -200,10 +177,7 @@ func (t *turn) serve(m *message) {
 	}
 	t.tools.Take(t.toolCtx, m.Request.Message, func(response json.RawMessage) {
 		t.ch.send(mcpReply(m.RequestID, response))
-		select {
-		case t.replied <- struct{}{}:
-		default: // it was not taken note of yet that another has
-		}
+		t.watch.Replied()
 	})
 }
 
@@ -213,7 +187,7 @@ func (t *turn) answered(m *message) error {
 	switch {
 	case m.Response.RequestID != initialize:
 	case m.Response.Subtype == "error":
-		return ports.Unavailable.Errorf(op, "it does not take AGL's settings: %s; AGL works with version 2.1.197 and later", quote(m.Response.Error))
+		return ports.Unavailable.Errorf(op, "it does not take AGL's settings: %s; AGL works with version 2.1.197 and later", vendorprog.Quote(m.Response.Error))
 	default:
 		// The white space keeps a "/" at the beginning from being a command.
 		t.ch.send(userMessage("\n" + t.task.Instructions))
@@ -229,7 +203,7 @@ func (t *turn) system(m *message) error {
 		return t.checkTools(m)
 	case "api_retry":
 		t.failed = m.APIErr
-		t.emit(activity(fmt.Sprintf("the service failed (%s); trying again, %d", quote(string(m.APIErr)), m.Attempt)))
+		t.emit(vendorprog.Activity(fmt.Sprintf("the service failed (%s); trying again, %d", vendorprog.Quote(string(m.APIErr)), m.Attempt)))
 	}
 	return nil
 }
@@ -297,7 +271,7 @@ func (t *turn) assistant(m *message) {
 	for _, b := range m.Message.Content {
 		switch {
 		case b.Type == "tool_use":
-			t.emit(activity(describe(b, t.task.Dir)))
+			t.emit(describe(b, t.task.Dir))
 		case b.Type == "text" && m.Parent == "" && b.Text != "":
 			t.text = b.Text
 			if !t.deltas {
@@ -313,8 +287,4 @@ func (t *turn) tell(changed bool) {
 	if changed {
 		t.emit(ports.AgentEvent{Kind: ports.AgentUsage, Usage: t.used.sum()})
 	}
-}
-
-func cancelled(ctx context.Context) error {
-	return fmt.Errorf("running %s: %w", op, ctx.Err())
 }

@@ -74,9 +74,19 @@ var rules = []rule{
 		why:    "it reads any program's lines, and knows what no line means",
 	},
 	{
+		pkgs:   []string{"internal/jsonrpc"},
+		inside: []string{"internal/jsonlines"},
+		why:    "it speaks to any program, and knows what no method means",
+	},
+	{
 		pkgs:   []string{"internal/toolserve"},
-		inside: []string{"ports"},
+		inside: []string{"ports", "internal/jsonrpc"},
 		why:    "tools are served the same way to every vendor's program, whatever its channel",
+	},
+	{
+		pkgs:   []string{"internal/vendorprog"},
+		inside: []string{"ports", "internal/proc"},
+		why:    "what the vendors' programs have in common is in one place, and knows none of their channels",
 	},
 	{
 		pkgs:   []string{"internal/mem"},
@@ -111,7 +121,7 @@ var rules = []rule{
 	},
 	{
 		pkgs:   []string{"adapters/shell", "adapters/claude", "adapters/codex", "adapters/copilot"},
-		inside: []string{"ports", "internal/proc", "internal/jsonlines", "internal/toolserve", "internal/schema", "internal/strictjson"},
+		inside: []string{"ports", "internal/proc", "internal/jsonlines", "internal/jsonrpc", "internal/toolserve", "internal/vendorprog", "internal/schema", "internal/strictjson"},
 		why:    "a driven adapter knows ports, never agl nor another adapter: each can be replaced alone",
 	},
 	{

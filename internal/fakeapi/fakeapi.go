@@ -1,5 +1,6 @@
 // Package fakeapi is the service of a vendor, for tests: on loopback, with a
-// model that does what a script says. It speaks Anthropic's Messages.
+// model that does what a script says. It speaks Anthropic's Messages and
+// OpenAI's Responses.
 //
 // What a reply is to be follows from the request alone — how often the model
 // has spoken in the conversation — so that one server serves any number of
@@ -9,6 +10,7 @@ package fakeapi
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -35,7 +37,7 @@ type Request struct {
 	Try    int // how often this was asked before, in the same conversation
 	Stream bool
 	Model  string
-	System string    // the system prompt, its blocks joined by blank lines
+	System string    // the system prompt or the developer's messages, their blocks joined by blank lines
 	Tools  []string  // their names
 	Said   []Message // the conversation
 	Header http.Header
@@ -53,8 +55,8 @@ type Message struct {
 type Block struct {
 	Type    string          `json:"type"`
 	Text    string          `json:"text"`
-	Content json.RawMessage `json:"content"` // of a tool_result
-	IsError bool            `json:"is_error"`
+	Content json.RawMessage `json:"content"`  // of a tool_result
+	IsError bool            `json:"is_error"` // which OpenAI's service is not told
 }
 
 // Heard returns all text that the model was given by the user, tools' results
@@ -106,12 +108,13 @@ func (b Block) String() string {
 type Reply struct {
 	Texts []string // text blocks
 	Calls []Call   // and then calls of tools
-	Stop  string   // the stop_reason; "": that of a message with these parts
+	Stop  string   // the stop_reason, or why a response is incomplete; "": that of a message with these parts
 	Usage Usage
 
 	Status int               // instead: an error of HTTP
 	Error  string            // its type, as "rate_limit_error"
 	Detail string            // its message
+	Fields map[string]any    // more of it
 	Header map[string]string // headers of any reply
 
 	Cut       bool // the stream ends in its middle
@@ -120,10 +123,14 @@ type Reply struct {
 }
 
 // A Call is a call of a tool.
-type Call struct{ Tool, Args string }
+type Call struct {
+	Tool, Args string
+	Custom     bool // Args is a text, of a tool that takes one, and no JSON; OpenAI's only
+}
 
-// Usage is what a message used, in tokens.
-type Usage struct{ Input, CacheRead, CacheWrite, Output int64 }
+// Usage is what a message used, in tokens. Input is without what the cache was
+// read for, and Output has Reasoning in it, which is OpenAI's only.
+type Usage struct{ Input, CacheRead, CacheWrite, Output, Reasoning int64 }
 
 // New starts a fake whose model does what script says. It ends with the test.
 func New(t testing.TB, script func(Request) Reply) *Server {
@@ -148,11 +155,16 @@ func (s *Server) Requests() []Request {
 
 // ServeHTTP answers a request to the model. All others find nothing.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/v1/messages") {
+	read, answer := parse, s.stream
+	switch {
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/v1/messages"):
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/responses"):
+		read, answer = parseResponses, s.streamResponse
+	default: // also whoever wants to speak over a websocket
 		http.NotFound(w, r)
 		return
 	}
-	req, err := parse(r)
+	req, err := read(r)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -173,11 +185,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Request-Id", "req_"+id)
 	switch {
 	case reply.Status != 0:
-		sendJSON(w, reply.Status, map[string]any{"type": "error", "error": map[string]any{"type": reply.Error, "message": reply.Detail}})
+		failure := map[string]any{"type": reply.Error, "code": reply.Error, "message": reply.Detail}
+		maps.Copy(failure, reply.Fields)
+		sendJSON(w, reply.Status, map[string]any{"type": "error", "error": failure})
 	case !req.Stream:
 		sendJSON(w, http.StatusOK, reply.message(id, req.Model))
 	default:
-		s.stream(w, r, reply, id, req.Model)
+		answer(w, r, reply, id, req.Model)
 	}
 }
 
@@ -189,8 +203,10 @@ func sendJSON(w http.ResponseWriter, status int, v any) {
 
 // conversation tells the conversations of several programs apart.
 func conversation(r Request) string {
-	if id := r.Header.Get("X-Claude-Code-Session-Id"); id != "" {
-		return id
+	for _, name := range []string{"X-Claude-Code-Session-Id", "Session_id", "Session-Id"} {
+		if id := r.Header.Get(name); id != "" {
+			return id
+		}
 	}
 	return r.Header.Get("User-Agent")
 }

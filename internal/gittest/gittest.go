@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,29 +58,29 @@ func (r *Repo) init() {
 	r.Git("init", "--quiet", "--initial-branch", "main")
 }
 
-// Env returns this process's environment with an empty home of its own, and
-// without what would lead git or AGL elsewhere.
+// Env returns an environment with an empty home of its own. Of this process's
+// it has what starting programs takes, and nothing that says where git and AGL
+// look, or who is there: a CI, a terminal, a language.
 func Env(t testing.TB) []string {
 	t.Helper()
 	return environ(t.TempDir())
 }
 
 func environ(home string) []string {
-	var env []string
+	env := []string{
+		"HOME=" + home, "USERPROFILE=" + home,
+		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+	}
 	for _, entry := range os.Environ() {
-		name, _, _ := strings.Cut(entry, "=")
-		switch {
-		case strings.HasPrefix(name, "GIT_"), strings.HasPrefix(name, "AGL_"), strings.HasPrefix(name, "XDG_"):
-		case name == "HOME", name == "EMAIL":
-		default:
+		if name, _, _ := strings.Cut(entry, "="); slices.Contains(kept, name) || strings.HasPrefix(name, "GO") {
 			env = append(env, entry)
 		}
 	}
-	return append(env,
-		"HOME="+home, "USERPROFILE="+home,
-		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
-	)
+	return env
 }
+
+// kept are the variables that starting a program takes, beside those of Go.
+var kept = []string{"PATH", "TMPDIR", "LD_LIBRARY_PATH", "SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP", "TMP"}
 
 // Main runs the tests of a package whose code reads the process's own
 // environment, in one like Env's, and returns their exit code: for TestMain.

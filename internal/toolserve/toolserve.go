@@ -13,56 +13,56 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync"
 
+	"example.com/agl/internal/jsonrpc"
 	"example.com/agl/ports"
 )
 
 // A Server serves the tools of one turn. It may be used by several goroutines.
 type Server struct {
-	tools []ports.Tool
-
-	calls   sync.WaitGroup
-	mu      sync.Mutex
-	cancels map[string]context.CancelFunc // of the calls that run, by the message's id
-	running int
+	tools    []ports.Tool
+	messages jsonrpc.Server
 }
 
 // New returns a Server of these tools. Their names differ.
 func New(tools []ports.Tool) *Server {
-	return &Server{tools: tools, cancels: make(map[string]context.CancelFunc)}
+	s := &Server{tools: tools}
+	s.messages.Handle, s.messages.Cancel = s.handle, jsonrpc.CancelOfMCP
+	return s
 }
 
-// Call calls a tool. A tool there is not, or one that panics, is a refusal,
-// which the model reads: its turn goes on.
-func (s *Server) Call(ctx context.Context, name string, args json.RawMessage) (result ports.ToolResult) {
-	defer func() {
-		if p := recover(); p != nil {
-			result = refused("the tool %s failed: panic: %v", name, p)
-		}
-	}()
-	for _, tool := range s.tools {
-		if tool.Name == name {
-			if len(args) == 0 {
-				args = json.RawMessage("{}")
-			}
-			return tool.Call(ctx, args)
-		}
+// Call calls a tool. A tool there is not, or one that panics or ends its
+// goroutine, is a refusal, which the model reads: its turn goes on.
+func (s *Server) Call(ctx context.Context, name string, args json.RawMessage) ports.ToolResult {
+	call := ports.Task{Tools: s.tools}.Tool(name).Call
+	if call == nil {
+		return refused("there is no tool %q", name)
 	}
-	return refused("there is no tool %q", name)
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	result := refused("the tool %s ended its goroutine", name)
+	returned := make(chan struct{})
+	go func() {
+		defer close(returned)
+		defer func() {
+			if p := recover(); p != nil {
+				result = refused("the tool %s failed: panic: %v", name, p)
+			}
+		}()
+		result = call(ctx, args)
+	}()
+	<-returned
+	return result
 }
 
 func refused(format string, args ...any) ports.ToolResult {
 	return ports.ToolResult{Text: fmt.Sprintf(format, args...), Rejected: true}
 }
 
-// Running returns how many calls that came as messages were not replied to.
-func (s *Server) Running() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.running
-}
+// Running returns how many requests that came as messages were not replied to.
+func (s *Server) Running() int { return s.messages.Running() }
 
-// Wait returns when every call that came as a message has returned and was
-// replied to. No message may be taken meanwhile.
-func (s *Server) Wait() { s.calls.Wait() }
+// Wait returns when every request that came as a message was replied to. No
+// message may be taken meanwhile.
+func (s *Server) Wait() { s.messages.Wait() }

@@ -62,6 +62,47 @@ func vendors() string {
 	return filepath.Join(filepath.Dir(here), "..", "..", "testdata", "vendors")
 }
 
+// Codex returns the path of Codex, and the whole environment for it to talk to
+// the service at url. The test is skipped if it is not installed.
+func Codex(t testing.TB, url string) (program string, env []string) {
+	t.Helper()
+	system := map[string]string{"linux": "unknown-linux-musl", "darwin": "apple-darwin", "windows": "pc-windows-msvc"}[runtime.GOOS]
+	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+	return installed(t, "@openai/codex-"+platform(), "vendor/"+arch+"-"+system+"/bin/codex"), CodexEnv(t, url)
+}
+
+// CodexEnv returns the whole environment for Codex, or something in its place.
+// Nothing of this process's environment is in it. The service is one of the
+// user's own, in the file config.toml of CODEX_HOME: the vendor's would be asked
+// over a websocket first, and other hosts for what has been bought.
+func CodexEnv(t testing.TB, url string) []string {
+	t.Helper()
+	home := t.TempDir()
+	config := `model_provider = "fake"
+
+[model_providers.fake]
+name = "a fake"
+base_url = "` + url + `/v1"
+wire_api = "responses"
+env_key = "FAKE_KEY"
+`
+	if err := os.Mkdir(filepath.Join(home, "codex"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "codex", "config.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return []string{
+		"HOME=" + home,
+		"TMPDIR=" + t.TempDir(),
+		"CODEX_HOME=" + filepath.Join(home, "codex"),
+		"PATH=/usr/local/bin:/usr/bin:/bin",
+		"LANG=C.UTF-8",
+		"TERM=dumb",
+		"FAKE_KEY=fake-key",
+	}
+}
+
 // platform is the end of a package's name for this system.
 func platform() string {
 	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
@@ -81,7 +122,7 @@ func installed(t testing.TB, pkg, name string) string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
-	path := filepath.Join(vendors(), "node_modules", filepath.FromSlash(pkg), name)
+	path := filepath.Join(vendors(), "node_modules", filepath.FromSlash(pkg), filepath.FromSlash(name))
 	if _, err := os.Stat(path); err != nil {
 		missing := fmt.Sprintf("%s is not installed; run: npm --prefix testdata/vendors ci", pkg)
 		if os.Getenv(Require) == "1" {

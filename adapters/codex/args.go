@@ -1,0 +1,123 @@
+package codex
+
+import (
+	"maps"
+	"runtime"
+	"slices"
+
+	"example.com/agl/internal/vendorprog"
+	"example.com/agl/ports"
+)
+
+// off are the features that a turn of AGL's is without: what the repository or
+// the user would configure the agent by, what asks other hosts, what outlives a
+// turn, and nested agents, which would not be held to the role's tools. A version
+// that does not know one passes over it.
+var off = []string{
+	"hooks", "plugins", "remote_plugin", "apps", "skill_search", "tool_suggest", "memories",
+	"shell_snapshot", "multi_agent", "multi_agent_v2", "goals", "sleep_tool",
+	"unbounded_connection_retries", // it would wait for a network for ever
+}
+
+// arguments returns the command line, without the program. Nothing of the
+// request is on it.
+func arguments() []string {
+	args := []string{"app-server", "-c", "analytics.enabled=false", "-c", "check_for_update_on_startup=false"}
+	for _, feature := range off {
+		args = append(args, "-c", "features."+feature+"=false")
+	}
+	return args
+}
+
+// outer are variables by which one program of the vendor's speaks to another
+// that it has started.
+var outer = []string{
+	"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID", "CODEX_CI", "CODEX_VERSION", "CODEX_SANDBOX",
+	"CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
+}
+
+// secrets are variables that hold keys of the vendor's: commands have none.
+var secrets = []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN"}
+
+// enforced are the restrictions that are held to on this system.
+func enforced() []ports.Restriction {
+	all := []ports.Restriction{ports.NoShell, ports.NoNetwork, ports.NoVCS, ports.NoWrite}
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
+		return all[:1] // there the sandbox has to be set up first
+	}
+	return all
+}
+
+// The modes of the sandbox, as they are asked for, and as they are told of.
+const (
+	readOnly, toldReadOnly             = "read-only", "readOnly"
+	workspaceWrite, toldWorkspaceWrite = "workspace-write", "workspaceWrite"
+	unconfined                         = "danger-full-access"
+)
+
+// sandbox returns the mode that holds a role to its restrictions. In a sandbox no
+// command reaches the network, and none writes to the repository beside the
+// checkout, where version control keeps what it has.
+func sandbox(restrictions []ports.Restriction) (ask, told string) {
+	switch {
+	case slices.Contains(restrictions, ports.NoWrite):
+		return readOnly, toldReadOnly
+	case len(restrictions) > 0:
+		return workspaceWrite, toldWorkspaceWrite
+	default:
+		return unconfined, ""
+	}
+}
+
+// thread returns the params of thread/start.
+func (t *turn) thread(s *service, r *room) object {
+	mode, _ := sandbox(t.task.Restrictions)
+	denies := func(r ports.Restriction) bool { return slices.Contains(t.task.Restrictions, r) }
+	config := object{
+		// Nothing in the repository, above it, or at home configures the agent.
+		"project_doc_max_bytes": 0,
+		"skills":                object{"include_instructions": false},
+		"mcp_servers":           object{},
+		"allow_login_shell":     false,
+		"shell_environment_policy": object{
+			"inherit": "all", "exclude": append(slices.Clone(secrets), s.envKeys()...),
+		},
+		"sandbox_workspace_write": object{
+			"writable_roots": []string{r.tmp}, "network_access": false, "exclude_slash_tmp": true, "exclude_tmpdir_env_var": true,
+		},
+	}
+	maps.Copy(config, s.Config)
+	if denies(ports.NoNetwork) {
+		config["web_search"] = "disabled"
+	}
+	if denies(ports.NoShell) {
+		config["features"] = object{"shell_tool": false, "unified_exec": false}
+	}
+	params := object{
+		"cwd": t.task.Dir, "approvalPolicy": "never", "sandbox": mode, "ephemeral": true,
+		"developerInstructions": vendorprog.Situation(t.task.Restrictions), "config": config, "dynamicTools": t.dynamicTools(),
+	}
+	if name := t.task.Model.Name(); name != "" {
+		params["model"] = name
+	}
+	return params
+}
+
+// envKeys are the variables that hold the keys of the service.
+func (s *service) envKeys() []string {
+	if s.EnvKey == "" {
+		return nil
+	}
+	return []string{s.EnvKey}
+}
+
+// dynamicTools describes the role's tools. Codex passes them to its model as they
+// are, aside from what its service does not read in a schema (lengths, patterns),
+// and not as strict ones: no property has to be made required for it.
+func (t *turn) dynamicTools() []object {
+	list := make([]object, len(t.task.Tools))
+	for i, tool := range t.task.Tools {
+		list[i] = object{"type": "function", "name": tool.Name, "description": tool.Doc, "inputSchema": tool.Schema}
+	}
+	return list
+}
