@@ -12,28 +12,32 @@ import (
 	"example.com/agl/ports/porttest"
 )
 
+// contract says what of the contract Claude Code can be held to.
+var contract = porttest.AgentOptions{
+	NotReady: func(t testing.TB) ports.Agent {
+		return claude.New(claude.Options{Program: filepath.Join(t.TempDir(), "claude"), Env: vendortest.ClaudeEnv(t, "http://127.0.0.1:1")})
+	},
+	Model:    "claude/haiku",
+	Prompts:  true,
+	Results:  true,
+	Parallel: true,
+	Recovers: true,
+	Programs: true,
+	Refuses:  true,
+	Cached:   true,
+	Priced:   true,
+	Live:     true,
+	Doubles:  true,
+	Slow:     true,
+}
+
 func TestClaudeCodeKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	vendortest.Claude(t, "http://127.0.0.1:1") // skips the whole
-	porttest.Agent(t, porttest.AgentOptions{
-		Play: func(t testing.TB, turn porttest.Turn) ports.Agent { return real(t, played(turn)) },
-		NotReady: func(t testing.TB) ports.Agent {
-			return claude.New(claude.Options{Program: filepath.Join(t.TempDir(), "claude"), Env: vendortest.ClaudeEnv(t, "http://127.0.0.1:1")})
-		},
-		Model:    "claude/haiku",
-		Prompts:  true,
-		Results:  true,
-		Parallel: true,
-		Recovers: true,
-		Wait:     30 * time.Second, // a person is asked
-		Programs: true,
-		Refuses:  true,
-		Cached:   true,
-		Priced:   true,
-		Live:     true,
-		Doubles:  true,
-		Slow:     true,
-	})
+	opts := contract
+	opts.Play = func(t testing.TB, turn porttest.Turn) ports.Agent { return real(t, played(turn)) }
+	opts.Wait = 30 * time.Second // a person is asked
+	porttest.Agent(t, opts)
 }
 
 // real returns Claude Code with a model that does what script says.

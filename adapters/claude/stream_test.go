@@ -23,8 +23,6 @@ import (
 	"example.com/agl/ports"
 )
 
-func silent(ports.AgentEvent) {}
-
 // Case B1.
 func TestAProgramThatDoesNotEndAfterItsResultIsEndedAndHasSucceeded(t *testing.T) {
 	t.Parallel()

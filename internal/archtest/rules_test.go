@@ -125,9 +125,15 @@ var rules = []rule{
 		why:    "a driven adapter knows ports, never agl nor another adapter: each can be replaced alone",
 	},
 	{
-		pkgs:   []string{"adapters/shell", "adapters/claude", "adapters/codex", "adapters/copilot", "adapters/cassette"},
+		pkgs:   []string{"adapters/shell", "adapters/claude", "adapters/codex", "adapters/copilot"},
 		inside: []string{"ports", "internal/instructions", "internal/proc", "internal/jsonlines", "internal/jsonrpc", "internal/toolserve", "internal/vendorprog", "internal/schema", "internal/strictjson"},
 		why:    "a driven adapter knows ports, never agl nor another adapter: each can be replaced alone",
+	},
+	{
+		pkgs:   []string{"adapters/cassette"},
+		inside: []string{"ports", "internal/strictjson"},
+		mods:   []string{"github.com/google/go-cmp", "golang.org/x/sys"},
+		why:    "it stands in a vendor's program's place, for any adapter, and knows no program; it shows differences to tests",
 	},
 	{
 		pkgs:   []string{"adapters/terminal"},
@@ -174,6 +180,11 @@ var rules = []rule{
 	{
 		pkgs: []string{"internal/fakeapi", "internal/vendortest"},
 		why:  "they stand for the vendors in tests, and know nothing of what is tested",
+	},
+	{
+		pkgs:   []string{"internal/tapetest"},
+		inside: []string{"ports", "ports/porttest", "adapters/cassette"},
+		why:    "what the tests of the vendors' adapters share that play recordings; it knows no adapter of theirs",
 	},
 	{
 		pkgs: []string{"internal/gittest"},

@@ -5,6 +5,7 @@
 package vendortest
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,6 +40,26 @@ func ClaudeEnv(t testing.TB, url string) []string {
 		"ANTHROPIC_API_KEY=fake-key",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", // with it, it asks no other host
 	}
+}
+
+// Version returns the version of a package that testdata/vendors pins.
+func Version(t testing.TB, pkg string) string {
+	t.Helper()
+	doc, err := os.ReadFile(filepath.Join(vendors(), "package.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pinned struct{ Dependencies map[string]string }
+	if err := json.Unmarshal(doc, &pinned); err != nil || pinned.Dependencies[pkg] == "" {
+		t.Fatalf("testdata/vendors/package.json pins no %s (%v)", pkg, err)
+	}
+	return pinned.Dependencies[pkg]
+}
+
+// vendors is the folder in which the programs are installed.
+func vendors() string {
+	_, here, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(here), "..", "..", "testdata", "vendors")
 }
 
 // Codex returns the path of Codex, and the whole environment for it to talk to
@@ -98,12 +119,10 @@ func platform() string {
 // installed returns the path of a program of a package.
 func installed(t testing.TB, pkg, name string) string {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	vendors := filepath.Join(filepath.Dir(here), "..", "..", "testdata", "vendors")
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
-	path := filepath.Join(vendors, "node_modules", filepath.FromSlash(pkg), filepath.FromSlash(name))
+	path := filepath.Join(vendors(), "node_modules", filepath.FromSlash(pkg), filepath.FromSlash(name))
 	if _, err := os.Stat(path); err != nil {
 		missing := fmt.Sprintf("%s is not installed; run: npm --prefix testdata/vendors ci", pkg)
 		if os.Getenv(Require) == "1" {

@@ -50,6 +50,7 @@ type check struct {
 	panicked bool
 	hung     bool   // something did not return
 	over     bool   // the test is over; a check that hung may still wake
+	cleaning bool   // a cleanup runs: the rule was judged before
 	skipped  string // why the rule was not checked
 }
 
@@ -59,7 +60,13 @@ func (c *check) Context() context.Context { return c.ctx }
 // Errorf fails the rule. When its time is over, or something panicked, what
 // else goes wrong comes of that and is not told.
 func (c *check) Errorf(format string, args ...any) {
-	if c.ctx.Err() == nil {
+	c.mu.Lock()
+	cleaning := c.cleaning
+	c.mu.Unlock()
+	switch {
+	case cleaning: // what an agent's own test finds at its end
+		c.asked(func() { c.TB.Errorf(format, args...) })
+	case c.ctx.Err() == nil:
 		c.told(format, args...)
 	}
 }
@@ -103,7 +110,7 @@ func (c *check) Fail() { c.Errorf("it failed") }
 func (c *check) Failed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.failed) > 0
+	return len(c.failed) > 0 || c.cleaning && c.TB.Failed()
 }
 
 // recovered fails the rule if its goroutine panics, and ends its context. It
@@ -121,6 +128,8 @@ func (c *check) recovered() {
 // Cleanup calls fn when the rule's test is over: at once, if it is already.
 func (c *check) Cleanup(fn func()) {
 	clean := func() {
+		c.clean(true)
+		defer c.clean(false)
 		defer func() {
 			if p := recover(); p != nil {
 				c.asked(func() { c.TB.Errorf("panic in a cleanup: %v\n%s", p, debug.Stack()) })
@@ -131,6 +140,12 @@ func (c *check) Cleanup(fn func()) {
 	if !c.asked(func() { c.TB.Cleanup(clean) }) {
 		clean()
 	}
+}
+
+func (c *check) clean(begins bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cleaning = begins
 }
 
 // Log writes to the test's log.

@@ -2,6 +2,7 @@ package porttest
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -239,6 +240,31 @@ func TestACheckThatWakesWhenItsTestIsOverAsksNothingOfIt(t *testing.T) {
 }
 
 // The rules are no subtests here: those that fail would fail this one.
+// A toldTest keeps what it is told.
+type toldTest struct {
+	finishedTest
+	told []string
+}
+
+func (f *toldTest) Errorf(format string, args ...any) {
+	f.told = append(f.told, fmt.Sprintf(format, args...))
+}
+
+func TestWhatFailsInACleanupFailsTheTest(t *testing.T) {
+	t.Parallel()
+	r := rule[int]{"a rule", "What is called returns.", func(c *check, _ int) {
+		c.Cleanup(func() { c.Errorf("the program was not started") })
+	}}
+	f := &toldTest{finishedTest: finishedTest{TB: t}}
+	if failure, _ := r.run(f, func(testing.TB) int { return 0 }, time.Minute); failure != "" {
+		t.Errorf("before the cleanup it fails: %s", failure)
+	}
+	f.finish()
+	if want := []string{"the program was not started"}; !slices.Equal(f.told, want) {
+		t.Errorf("the test was told %q, want %q", f.told, want)
+	}
+}
+
 func TestOnceARuleHasHungTheOthersGetLess(t *testing.T) {
 	t.Parallel()
 	p := &patience{limit: 80 * time.Millisecond, hurried: 20 * time.Millisecond}

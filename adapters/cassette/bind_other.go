@@ -1,0 +1,7 @@
+//go:build !linux
+
+package cassette
+
+import "os/exec"
+
+func bind(*exec.Cmd) {}

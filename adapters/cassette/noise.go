@@ -1,0 +1,44 @@
+package cassette
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// quiet returns a message in which what is at the given JSON pointers is empty:
+// [] for a list, {} for an object, "" for a text. All else stays as it is, but
+// the order of keys.
+func quiet(doc []byte, pointers []string) []byte {
+	for _, pointer := range pointers {
+		steps := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+		if made, ok := emptied(doc, steps); ok {
+			doc = made
+		}
+	}
+	return doc
+}
+
+// emptied empties what is at the end of the steps, if it is there.
+func emptied(doc json.RawMessage, steps []string) (json.RawMessage, bool) {
+	if len(steps) == 0 {
+		switch doc[0] {
+		case '[':
+			return json.RawMessage(`[]`), true
+		case '{':
+			return json.RawMessage(`{}`), true
+		case '"':
+			return json.RawMessage(`""`), true
+		}
+		return nil, false
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(doc, &object) != nil || object[steps[0]] == nil {
+		return nil, false
+	}
+	made, ok := emptied(object[steps[0]], steps[1:])
+	if !ok {
+		return nil, false
+	}
+	object[steps[0]] = made
+	return encode(object), true
+}
