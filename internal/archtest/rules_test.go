@@ -89,6 +89,11 @@ var rules = []rule{
 		why:    "what the vendors' programs have in common is in one place, and knows none of their channels",
 	},
 	{
+		pkgs:   []string{"internal/examine"},
+		inside: []string{"ports", "internal/proc", "internal/vendorprog"},
+		why:    "a program is looked into the same way whoever its vendor is: what differs, the adapter brings",
+	},
+	{
 		pkgs:   []string{"internal/mem"},
 		inside: []string{"ports"},
 		why:    "every port in memory: a fake that used an implementation would hide its faults",
@@ -120,9 +125,12 @@ var rules = []rule{
 		why:    "a driven adapter knows ports, never agl nor another adapter: each can be replaced alone",
 	},
 	{
-		pkgs:   []string{"adapters/shell", "adapters/claude", "adapters/codex", "adapters/copilot", "adapters/cassette"},
-		inside: []string{"ports", "internal/proc", "internal/jsonlines", "internal/jsonrpc", "internal/toolserve", "internal/vendorprog", "internal/schema", "internal/strictjson"},
-		why:    "a driven adapter knows ports, never agl nor another adapter: each can be replaced alone",
+		pkgs: []string{"adapters/shell", "adapters/claude", "adapters/codex", "adapters/copilot", "adapters/cassette"},
+		inside: []string{
+			"ports", "internal/proc", "internal/jsonlines", "internal/jsonrpc", "internal/toolserve", "internal/vendorprog", "internal/schema",
+			"internal/strictjson", "internal/examine", "internal/fakeapi", "internal/sealed",
+		},
+		why: "a driven adapter knows ports, never agl nor another adapter: each can be replaced alone",
 	},
 	{
 		pkgs:   []string{"adapters/terminal"},

@@ -57,7 +57,7 @@ type Message struct {
 type Block struct {
 	Type    string          `json:"type"`
 	Text    string          `json:"text"`
-	Content json.RawMessage `json:"content"` // of a tool_result
+	Content json.RawMessage `json:"content"`  // of a tool_result
 	IsError bool            `json:"is_error"` // which OpenAI's service is not told
 }
 
@@ -167,10 +167,10 @@ func serve(handler http.Handler, over chan struct{}) (url string, end func(), er
 	if err != nil {
 		return "", nil, err
 	}
-	var answering sync.WaitGroup
+	var answering sync.RWMutex // held by every request that is answered
 	counted := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answering.Add(1)
-		defer answering.Done()
+		answering.RLock()
+		defer answering.RUnlock()
 		handler.ServeHTTP(w, r)
 	})
 	srv := &http.Server{Handler: counted, ErrorLog: log.New(io.Discard, "", 0)} // a program that goes away is none of its business
@@ -183,7 +183,8 @@ func serve(handler http.Handler, over chan struct{}) (url string, end func(), er
 		close(over)
 		srv.Close()
 		<-gone
-		answering.Wait()
+		answering.Lock()
+		defer answering.Unlock()
 	}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // Claude returns the whole environment for Claude Code to talk to the service at
@@ -46,6 +47,18 @@ env_key = "FAKE_KEY"
 		return nil, err
 	}
 	return append(env, "CODEX_HOME="+codex, "FAKE_KEY=fake-key"), os.WriteFile(filepath.Join(codex, "config.toml"), []byte(config), 0o600)
+}
+
+// WithPath returns env with the PATH of another environment, on which an installed
+// program may have to find what it is run by. It is all that env takes from it.
+func WithPath(env, from []string) []string {
+	for _, entry := range from {
+		name, _, _ := strings.Cut(entry, "=")
+		if name == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(name, "PATH") {
+			env = append(env, entry)
+		}
+	}
+	return env
 }
 
 // base returns what every program needs, with a home and a folder for temporary
