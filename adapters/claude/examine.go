@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"example.com/agl/internal/examine"
-	"example.com/agl/internal/fakeapi"
 	"example.com/agl/internal/sealed"
 	"example.com/agl/ports"
 )
@@ -20,30 +19,13 @@ func (a *Agent) Examine(ctx context.Context) ports.Examination { return a.examin
 
 func (a *Agent) examined() *examine.Program {
 	return &examine.Program{
-		Program: &a.prog, Named: a.opts.Program != "", Environ: a.environ(), Range: versions, Login: a.loggedIn, Open: a.sealed,
+		Program: &a.prog, Named: a.opts.Program != "", Environ: a.environ(), Range: versions, Login: a.loggedIn,
+		Open: examine.Against(a.environ(), examine.Setting{
+			Seal: sealed.Claude,
+			Tool: toolName,
+			Agent: func(path string, env []string) ports.Agent {
+				return New(Options{Program: path, Env: env, Retries: -1, Grace: time.Second})
+			},
+		}),
 	}
-}
-
-// sealed returns the agent over the program at path that talks to a fake of the
-// service, in an environment that has nothing of the operator's but the PATH,
-// on which the program may need to find what it is run by.
-func (a *Agent) sealed(path, dir string, call examine.Call) (ports.Agent, func(), error) {
-	api, end, err := fakeapi.Start(func(r fakeapi.Request) fakeapi.Reply {
-		if r.Turn == 0 {
-			return fakeapi.Reply{Calls: []fakeapi.Call{{Tool: toolName(call.Tool), Args: call.Args}}}
-		}
-		for _, result := range r.Results() {
-			call.Heard(result.String())
-		}
-		return fakeapi.Reply{Texts: []string{"done"}}
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	env, err := sealed.Claude(dir, api.URL)
-	if err != nil {
-		end()
-		return nil, nil, err
-	}
-	return New(Options{Program: path, Env: sealed.WithPath(env, a.environ()), Retries: -1, Grace: time.Second}), end, nil
 }

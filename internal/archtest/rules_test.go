@@ -90,7 +90,7 @@ var rules = []rule{
 	},
 	{
 		pkgs:   []string{"internal/examine"},
-		inside: []string{"ports", "internal/proc", "internal/vendorprog"},
+		inside: []string{"ports", "internal/proc", "internal/vendorprog", "internal/fakeapi", "internal/sealed"},
 		why:    "a program is looked into the same way whoever its vendor is: what differs, the adapter brings",
 	},
 	{
@@ -128,7 +128,7 @@ var rules = []rule{
 		pkgs: []string{"adapters/shell", "adapters/claude", "adapters/codex", "adapters/copilot", "adapters/cassette"},
 		inside: []string{
 			"ports", "internal/proc", "internal/jsonlines", "internal/jsonrpc", "internal/toolserve", "internal/vendorprog", "internal/schema",
-			"internal/strictjson", "internal/examine", "internal/fakeapi", "internal/sealed",
+			"internal/strictjson", "internal/examine", "internal/sealed",
 		},
 		why: "a driven adapter knows ports, never agl nor another adapter: each can be replaced alone",
 	},
