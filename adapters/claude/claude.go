@@ -63,7 +63,8 @@ func (a *Agent) Capabilities(context.Context, ports.Model) (ports.Capabilities, 
 	}, nil
 }
 
-// Ready asks the program whether it is logged in, which asks no service.
+// Ready refuses a program that is too old for the channel, and asks it whether it
+// is logged in, which asks no service.
 func (a *Agent) Ready(ctx context.Context, _ ports.Model) error {
 	if err := instructions.Check(a.opts.Instructions); err != nil {
 		return err
@@ -72,6 +73,14 @@ func (a *Agent) Ready(ctx context.Context, _ ports.Model) error {
 	if err != nil {
 		return a.prog.Unstarted(ctx, err)
 	}
+	if err := a.examined().Ready(ctx, program); err != nil {
+		return err
+	}
+	return a.loggedIn(ctx, program)
+}
+
+// loggedIn says, as an error, why nobody is logged in.
+func (a *Agent) loggedIn(ctx context.Context, program string) error {
 	var out, errs proc.Tail
 	exit, err := (&proc.Cmd{
 		Args: []string{program, "auth", "status"}, Env: a.environ(), Stdout: &out, Stderr: &errs, Grace: a.opts.Grace,
@@ -84,8 +93,8 @@ func (a *Agent) Ready(ctx context.Context, _ ports.Model) error {
 	}
 	switch err := json.Unmarshal([]byte(out.String()), &status); {
 	case err != nil || status.LoggedIn == nil:
-		return ports.Unavailable.Errorf(op, "%s does not say whether it is logged in (%v: %s); AGL works with version 2.1.197 and later",
-			a.prog.Name, exit, vendorprog.Quote(cmp.Or(errs.String(), out.String())))
+		return ports.Unavailable.Errorf(op, "%s does not say whether it is logged in (%v: %s); AGL works with version %s and later",
+			a.prog.Name, exit, vendorprog.Quote(cmp.Or(errs.String(), out.String())), versions.Oldest)
 	case !*status.LoggedIn:
 		return ports.Unavailable.Errorf(op, "nobody is logged in; run %q, or set ANTHROPIC_API_KEY", a.prog.Name+" auth login")
 	}

@@ -59,6 +59,13 @@
 // The program makes a request that failed again by itself, five times by default;
 // a service that cannot be reached is reported after some 16 seconds.
 //
+// # Examination
+//
+// Examine compares the version with the two above, runs a turn over the channel
+// and asks for the login. The turn is with a fake of the service on loopback, in
+// an environment that has nothing of the operator's but the PATH. Ready asks for
+// the version, too, and refuses an older one.
+//
 // # Usage
 //
 // Tokens are told as they are streamed. At the end they are the program's own

@@ -193,7 +193,7 @@ func (t *turn) answered(m *message) error {
 	switch {
 	case m.Response.RequestID != initialize:
 	case m.Response.Subtype == "error":
-		return ports.Unavailable.Errorf(op, "it does not take AGL's settings: %s; AGL works with version 2.1.197 and later", vendorprog.Quote(m.Response.Error))
+		return ports.Unavailable.Errorf(op, "it does not take AGL's settings: %s; AGL works with version %s and later", vendorprog.Quote(m.Response.Error), versions.Oldest)
 	default:
 		// The white space keeps a "/" at the beginning from being a command.
 		t.ch.send(userMessage("\n" + t.task.Instructions))

@@ -33,4 +33,6 @@
 //
 // Exit codes are those of agl.ExitCode, and 130 for a command whose context was
 // cancelled.
+// doctor exits with 6 if it found a problem. That an agent is not installed is one
+// if it was named, or if there is no other.
 package cli

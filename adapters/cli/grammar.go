@@ -35,6 +35,7 @@ type grammar struct {
 	Clear      clearCmd      `cmd:"" help:"Remove a run's checkouts, branches and records; what was salvaged stays."`
 	Salvage    salvageCmd    `cmd:"" help:"List, write out or drop what a run kept before it put a checkout back."`
 	Workflows  workflowsCmd  `cmd:"" help:"List the workflows of this program, or describe one."`
+	Doctor     doctorCmd     `cmd:"" help:"Look into what a run needs: git, the repository, and each agent's program, channel and login."`
 	Init       initCmd       `cmd:"" help:"Write this repository's settings file, or follow a repository that moved."`
 	Completion completionCmd `cmd:"" help:"Print a script that completes commands in a shell."`
 	Version    versionCmd    `cmd:"" help:"Print the program's version."`
@@ -274,6 +275,7 @@ var examples = map[string]string{
 	"clear":      "PROGRAM clear issue-12",
 	"salvage":    "PROGRAM salvage issue-12\nPROGRAM salvage issue-12 1 --to /tmp/what-was-there\nPROGRAM salvage issue-12 1 --drop",
 	"workflows":  "PROGRAM workflows WORKFLOW",
+	"doctor":     "PROGRAM doctor\nPROGRAM doctor claude --json",
 	"init":       "PROGRAM init --build 'go test ./...'\nPROGRAM init --moved /where/the/repository/was",
 	"completion": "PROGRAM completion bash >~/.local/share/bash-completion/completions/PROGRAM",
 	"version":    "PROGRAM version",

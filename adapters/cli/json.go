@@ -110,6 +110,30 @@ type (
 		Disabled string `json:"disabled"`
 	}
 
+	doctorAnswer struct {
+		OK      bool            `json:"ok"`
+		Machine []findingObject `json:"machine"`
+		Agents  []agentObject   `json:"agents"`
+	}
+
+	agentObject struct {
+		Name      string              `json:"name"`
+		Usable    bool                `json:"usable"`
+		Program   string              `json:"program"`
+		Version   string              `json:"version"`
+		Supported string              `json:"supported"`
+		Tools     bool                `json:"tools"`
+		Enforces  []ports.Restriction `json:"enforces"`
+		Findings  []findingObject     `json:"findings"`
+	}
+
+	findingObject struct {
+		Name   string             `json:"name"`
+		State  ports.FindingState `json:"state"`
+		Detail string             `json:"detail"`
+		Fix    string             `json:"fix"`
+	}
+
 	fileObject struct {
 		File string `json:"file"`
 	}

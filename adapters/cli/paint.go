@@ -26,18 +26,28 @@ func (s *session) showsAnswers() bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
+// The colours of words.
+const (
+	green  = "\x1b[32m"
+	red    = "\x1b[31m"
+	yellow = "\x1b[33m"
+)
+
 func (p painter) state(state agl.State) string {
-	colour := ""
 	switch state {
 	case agl.StateDone:
-		colour = "\x1b[32m"
+		return p.in(green, string(state))
 	case agl.StateFailed:
-		colour = "\x1b[31m"
+		return p.in(red, string(state))
 	case agl.StateStopped, agl.StateInterrupted:
-		colour = "\x1b[33m"
+		return p.in(yellow, string(state))
 	}
-	if !p || colour == "" {
-		return string(state)
+	return string(state)
+}
+
+func (p painter) in(colour, word string) string {
+	if !p {
+		return word
 	}
-	return colour + string(state) + "\x1b[0m"
+	return colour + word + "\x1b[0m"
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/agl"
+	"example.com/agl/adapters/local"
 	"example.com/agl/ports"
 )
 
@@ -415,4 +416,24 @@ func TestJSONHasNoControlCharacter(t *testing.T) {
 	var back questionObject
 	require.NoError(t, json.Unmarshal([]byte(got), &back))
 	require.Equal(t, text, back.Text)
+}
+
+func TestTheTableOfDoctorIsColouredOnlyIfAsked(t *testing.T) {
+	t.Parallel()
+	d := local.Diagnosis{Machine: []ports.Finding{
+		{Name: "git", State: ports.FoundOK, Detail: "2.39.5"},
+		{Name: "build", State: ports.FoundWarning, Detail: "none"},
+		{Name: "records", State: ports.FoundProblem, Detail: "full"},
+		{Name: "other", State: ports.FoundAbsent},
+	}}
+	plain := doctorText(d, false)
+	want := "git           ok       2.39.5\nbuild         warning  none\nrecords       problem  full\nother         absent\n"
+	if diff := cmp.Diff(want, plain); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	coloured := doctorText(d, true)
+	want = strings.NewReplacer("ok", "\x1b[32mok\x1b[0m", "warning", "\x1b[33mwarning\x1b[0m", "problem", "\x1b[31mproblem\x1b[0m").Replace(plain)
+	if diff := cmp.Diff(want, coloured); diff != "" {
+		t.Errorf("coloured (-want +got):\n%s", diff)
+	}
 }

@@ -289,7 +289,7 @@ func TestWordsAreCompleted(t *testing.T) {
 		"workflows ":                  "bad good",
 		"show --":                     "--help --home --json --quiet --repo --script",
 		"resume --re":                 "--rebuy --repo --retry",
-		"nonsense nonsense nonsense ": "answer clear completion init plan questions resume run runs salvage show version workflows",
+		"nonsense nonsense nonsense ": "answer clear completion doctor init plan questions resume run runs salvage show version workflows",
 	}
 	for line, want := range tests {
 		t.Run(line, func(t *testing.T) {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"example.com/agl/ports"
 )
@@ -17,7 +19,7 @@ func (r *Repo) Check(ctx context.Context) error {
 	const op = "check the repository"
 	var problems []string
 	kind := ports.Unavailable
-	if err := r.checkVersion(ctx); err != nil {
+	if _, err := r.version(ctx); err != nil {
 		if ctx.Err() != nil {
 			return r.fault(op, err)
 		}
@@ -59,21 +61,47 @@ func (r *Repo) Check(ctx context.Context) error {
 
 var versionNumber = regexp.MustCompile(`^git version (\d+)\.(\d+)`)
 
-// checkVersion refuses a git older than 2.38, whose merge-tree cannot forecast
-// a merge.
-func (r *Repo) checkVersion(ctx context.Context) error {
+// Oldest is the oldest version of git that AGL works with: the merge-tree of an
+// older one cannot forecast a merge.
+const Oldest = "2.38"
+
+// Version returns the path of git and its version, as it tells it. One that is not
+// there, or too old, is Unavailable. env is the environment to look for git in;
+// nil means this process's.
+func Version(ctx context.Context, env []string) (program, version string, err error) {
+	const op = "find git"
+	if env == nil {
+		env = os.Environ()
+	}
+	if program, err = lookGit(env); err != nil {
+		return "", "", ports.Unavailable.Errorf(op, "%w", err)
+	}
+	r := &Repo{git: program, env: childEnv(env), deadline: 2 * time.Minute}
+	version, err = r.version(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return program, "", r.fault(op, err)
+		}
+		return program, version, ports.Unavailable.Errorf(op, "%w", err)
+	}
+	return program, version, nil
+}
+
+// version refuses a git older than Oldest.
+func (r *Repo) version(ctx context.Context) (string, error) {
 	out, err := r.run(ctx, call{discover: "/", read: true, args: []string{"version"}})
 	if err != nil {
-		return err
+		return "", err
 	}
 	major, minor, ok := parseVersion(string(out))
 	if !ok {
-		return fmt.Errorf("%s does not say its version: %q", r.git, ports.Clip(ports.Printable(string(out)), 100))
+		return "", fmt.Errorf("%s does not say its version: %q", r.git, ports.Clip(ports.Printable(string(out)), 100))
 	}
+	version := strings.TrimPrefix(ports.Printable(string(out)), "git version ")
 	if major < 2 || major == 2 && minor < 38 {
-		return fmt.Errorf("git %d.%d is too old; install 2.38 or newer", major, minor)
+		return version, fmt.Errorf("git %d.%d is too old; install %s or newer", major, minor, Oldest)
 	}
-	return nil
+	return version, nil
 }
 
 // parseVersion reads what git version prints, vendors' additions included.

@@ -3,6 +3,9 @@
 // the build gate, Claude Code for the models of the provider claude. It works without any configuration in every repository that
 // has a commit.
 //
+// [New] returns the ports for runs, and [Examine] says what keeps one from
+// beginning.
+//
 // # Settings
 //
 // Each setting is taken from the first of these that has it: [Options] (where

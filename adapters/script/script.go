@@ -97,7 +97,10 @@ import (
 	"example.com/agl/ports"
 )
 
-var _ ports.Agent = (*Agent)(nil)
+var (
+	_ ports.Agent    = (*Agent)(nil)
+	_ ports.Examiner = (*Agent)(nil)
+)
 
 // An Agent plays a script. It may be used by several goroutines at once.
 type Agent struct {
@@ -139,6 +142,13 @@ func capabilities() ports.Capabilities {
 
 // Ready says that a script can always be played.
 func (a *Agent) Ready(context.Context, ports.Model) error { return nil }
+
+// Examine names the script.
+func (a *Agent) Examine(context.Context) ports.Examination {
+	return ports.Examination{Findings: []ports.Finding{{
+		Name: "script", State: ports.FoundOK, Detail: fmt.Sprintf("%s plays %s", a.name, strings.Join(a.names, ", ")),
+	}}}
+}
 
 // Run plays the section for the task.
 func (a *Agent) Run(ctx context.Context, task ports.Task, emit func(ports.AgentEvent)) (ports.Outcome, error) {

@@ -25,14 +25,18 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	programs := map[string]func(){
 		"agl": main,
 		// A program before and after somebody changed a word of a prompt, and
 		// one that has another workflow.
 		"before": func() { cli.Program{Name: "pair", Workflows: []agl.Definition{pair("carefully")}}.Main() },
 		"after":  func() { cli.Program{Name: "pair", Workflows: []agl.Definition{pair("diligently")}}.Main() },
 		"other":  func() { cli.Program{Name: "other", Workflows: []agl.Definition{other}}.Main() },
-	})
+	}
+	for name, v := range vendors {
+		programs["claude-"+name] = v.main
+	}
+	testscript.Main(m, programs)
 }
 
 // TestTheCommand plays testdata/*.txtar: each is a story of a person and a

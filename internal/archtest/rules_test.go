@@ -94,6 +94,11 @@ var rules = []rule{
 		why:    "which files of a repository speak to agents is said in one place, for every vendor",
 	},
 	{
+		pkgs:   []string{"internal/examine"},
+		inside: []string{"ports", "internal/proc", "internal/vendorprog", "internal/fakeapi", "internal/sealed"},
+		why:    "a program is looked into the same way whoever its vendor is: what differs, the adapter brings",
+	},
+	{
 		pkgs:   []string{"internal/mem"},
 		inside: []string{"ports"},
 		why:    "every port in memory: a fake that used an implementation would hide its faults",
@@ -125,9 +130,12 @@ var rules = []rule{
 		why:    "a driven adapter knows ports, never agl nor another adapter: each can be replaced alone",
 	},
 	{
-		pkgs:   []string{"adapters/shell", "adapters/claude", "adapters/codex", "adapters/copilot"},
-		inside: []string{"ports", "internal/instructions", "internal/proc", "internal/jsonlines", "internal/jsonrpc", "internal/toolserve", "internal/vendorprog", "internal/schema", "internal/strictjson"},
-		why:    "a driven adapter knows ports, never agl nor another adapter: each can be replaced alone",
+		pkgs: []string{"adapters/shell", "adapters/claude", "adapters/codex", "adapters/copilot"},
+		inside: []string{
+			"ports", "internal/instructions", "internal/proc", "internal/jsonlines", "internal/jsonrpc", "internal/toolserve", "internal/vendorprog", "internal/schema",
+			"internal/strictjson", "internal/examine", "internal/sealed",
+		},
+		why: "a driven adapter knows ports, never agl nor another adapter: each can be replaced alone",
 	},
 	{
 		pkgs:   []string{"adapters/cassette"},
@@ -178,8 +186,13 @@ var rules = []rule{
 		why:  "it starts for every git call of a kill test: nothing but the standard library, to be quick",
 	},
 	{
-		pkgs: []string{"internal/fakeapi", "internal/vendortest"},
-		why:  "they stand for the vendors in tests, and know nothing of what is tested",
+		pkgs: []string{"internal/fakeapi", "internal/sealed"},
+		why:  "they stand for the vendors, and know nothing of what is looked into",
+	},
+	{
+		pkgs:   []string{"internal/vendortest"},
+		inside: []string{"internal/sealed"},
+		why:    "it gives tests the vendors' programs, and knows nothing of what is tested",
 	},
 	{
 		pkgs:   []string{"internal/tapetest"},

@@ -1,5 +1,6 @@
-// Package fakeapi is the service of a vendor, for tests: on loopback, with a
-// model that does what a script says. It speaks Anthropic's Messages and
+// Package fakeapi is the service of a vendor on loopback, with a model that does
+// what a script says: for tests, and to look into whether a vendor's installed
+// program can be worked with. It speaks Anthropic's Messages and
 // OpenAI's Responses.
 //
 // What a reply is to be follows from the request alone — how often the model
@@ -10,12 +11,13 @@ package fakeapi
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"maps"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
-	"testing"
 )
 
 // A Server is a running fake.
@@ -132,18 +134,58 @@ type Call struct {
 // read for, and Output has Reasoning in it, which is OpenAI's only.
 type Usage struct{ Input, CacheRead, CacheWrite, Output, Reasoning int64 }
 
+// A TB is the part of a testing.TB that New needs. This package is in programs,
+// which have no use for the whole.
+type TB interface {
+	Helper()
+	Fatal(args ...any)
+	Cleanup(func())
+}
+
 // New starts a fake whose model does what script says. It ends with the test.
-func New(t testing.TB, script func(Request) Reply) *Server {
+func New(t TB, script func(Request) Reply) *Server {
 	t.Helper()
-	s := &Server{script: script, over: make(chan struct{}), tries: make(map[string]int)}
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() {
-		close(s.over)
-		srv.CloseClientConnections()
-		srv.Close()
-	})
-	s.URL = srv.URL
+	s, end, err := Start(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(end)
 	return s
+}
+
+// Start starts a fake whose model does what script says, until end is called.
+func Start(script func(Request) Reply) (s *Server, end func(), err error) {
+	s = &Server{script: script, over: make(chan struct{}), tries: make(map[string]int)}
+	s.URL, end, err = serve(s, s.over)
+	return s, end, err
+}
+
+// serve serves on a free port of loopback, until end is called, which closes over
+// and then every connection, and waits for what is being answered.
+func serve(handler http.Handler, over chan struct{}) (url string, end func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	var answering sync.RWMutex // held by every request that is answered
+	counted := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answering.RLock()
+		defer answering.RUnlock()
+		handler.ServeHTTP(w, r)
+	})
+	srv := &http.Server{Handler: counted, ErrorLog: log.New(io.Discard, "", 0)} // a program that goes away is none of its business
+	gone := make(chan struct{})
+	go func() {
+		_ = srv.Serve(listener) // ErrServerClosed
+		close(gone)
+	}()
+	return "http://" + listener.Addr().String(), func() {
+		close(over)
+		srv.Close()
+		<-gone
+		answering.Lock()
+		defer answering.Unlock()
+	}, nil
 }
 
 // Requests returns what the model was asked so far.

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"example.com/agl/internal/sealed"
 )
 
 // Require is a variable of the environment under which a test that needs a
@@ -28,17 +30,17 @@ func Claude(t testing.TB, url string) (program string, env []string) {
 // place. Nothing of this process's environment is in it.
 func ClaudeEnv(t testing.TB, url string) []string {
 	t.Helper()
-	home := t.TempDir()
-	return []string{
-		"HOME=" + home,
-		"TMPDIR=" + t.TempDir(),
-		"CLAUDE_CONFIG_DIR=" + filepath.Join(home, "claude"),
-		"PATH=/usr/local/bin:/usr/bin:/bin",
-		"LANG=C.UTF-8",
-		"TERM=dumb",
-		"ANTHROPIC_BASE_URL=" + url,
-		"ANTHROPIC_API_KEY=fake-key",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", // with it, it asks no other host
+	return made(t)(sealed.Claude(t.TempDir(), url))
+}
+
+// made fails the test if an environment could not be made.
+func made(t testing.TB) func(env []string, err error) []string {
+	return func(env []string, err error) []string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return env
 	}
 }
 
@@ -72,35 +74,10 @@ func Codex(t testing.TB, url string) (program string, env []string) {
 }
 
 // CodexEnv returns the whole environment for Codex, or something in its place.
-// Nothing of this process's environment is in it. The service is one of the
-// user's own, in the file config.toml of CODEX_HOME: the vendor's would be asked
-// over a websocket first, and other hosts for what has been bought.
+// Nothing of this process's environment is in it.
 func CodexEnv(t testing.TB, url string) []string {
 	t.Helper()
-	home := t.TempDir()
-	config := `model_provider = "fake"
-
-[model_providers.fake]
-name = "a fake"
-base_url = "` + url + `/v1"
-wire_api = "responses"
-env_key = "FAKE_KEY"
-`
-	if err := os.Mkdir(filepath.Join(home, "codex"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(home, "codex", "config.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return []string{
-		"HOME=" + home,
-		"TMPDIR=" + t.TempDir(),
-		"CODEX_HOME=" + filepath.Join(home, "codex"),
-		"PATH=/usr/local/bin:/usr/bin:/bin",
-		"LANG=C.UTF-8",
-		"TERM=dumb",
-		"FAKE_KEY=fake-key",
-	}
+	return made(t)(sealed.Codex(t.TempDir(), url))
 }
 
 // platform is the end of a package's name for this system.
