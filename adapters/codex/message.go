@@ -128,5 +128,4 @@ type begun struct {
 		Type    string `json:"type"`
 		Network bool   `json:"networkAccess"`
 	} `json:"sandbox"`
-	Approval json.RawMessage `json:"approvalPolicy"`
 }

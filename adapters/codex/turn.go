@@ -104,7 +104,7 @@ func (t *turn) run(ctx context.Context) error {
 	defer close(t.quit)
 	defer cancel()
 
-	begin.Go(func() { t.begin(turnCtx, t.thread(service, room)) })
+	begin.Go(func() { t.begin(turnCtx, t.thread(service), sandbox(t.task.Restrictions, room)) })
 	for t.ended == nil {
 		select {
 		case <-ctx.Done():
@@ -134,7 +134,7 @@ func (t *turn) run(ctx context.Context) error {
 }
 
 // begin begins the turn, in a goroutine of its own.
-func (t *turn) begin(ctx context.Context, thread object) {
+func (t *turn) begin(ctx context.Context, thread, sandbox object) {
 	tell := func(b beginning) bool {
 		select {
 		case t.begun <- b:
@@ -153,23 +153,23 @@ func (t *turn) begin(ctx context.Context, thread object) {
 		err = t.conn.Call(ctx, "thread/start", thread, &started)
 	}
 	if err == nil {
-		err = t.held(started)
+		err = held(started)
 	}
 	if !tell(beginning{thread: started.Thread.ID, err: err}) {
 		return
 	}
 	err = t.conn.Call(ctx, "turn/start", object{
 		"threadId": started.Thread.ID, "input": []object{{"type": "text", "text": t.task.Instructions, "text_elements": []object{}}},
+		"sandboxPolicy": sandbox,
 	}, &turned)
 	tell(beginning{turn: turned.Turn.ID, err: err})
 }
 
-// held refuses a thread in another sandbox than was asked for: what an
-// administrator has decreed may stand above what is asked.
-func (t *turn) held(started begun) error {
-	_, want := sandbox(t.task.Restrictions)
-	if got := started.Sandbox; want != "" && (got.Type != want && got.Type != toldReadOnly || got.Network) {
-		return ports.Unavailable.Errorf(op, "it does not hold the agent to its restrictions: its sandbox is %q, and not %q", got.Type, want)
+// held refuses a program that does not sandbox what it begins as it is told: what
+// an administrator has decreed may stand above that.
+func held(started begun) error {
+	if got := started.Sandbox; got.Type != readOnly || got.Network {
+		return ports.Unavailable.Errorf(op, "it does not hold an agent to restrictions: asked for a sandbox that only reads, it has one that is %q", got.Type)
 	}
 	return nil
 }
