@@ -232,6 +232,30 @@ func TestASandboxThatDoesNotHoldTheAgentIsRefused(t *testing.T) {
 	}
 }
 
+func TestATurnThatIsNotInItsSandboxIsEnded(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		restrictions []ports.Restriction
+		sandbox      string
+		kind         ports.Kind
+	}{
+		{nil, `{"type":"dangerFullAccess"}`, ""},
+		{nil, `{"type":"readOnly"}`, ""}, // an administrator's decree: the agent sees what it cannot do
+		{[]ports.Restriction{ports.NoVCS}, `{"type":"workspaceWrite","networkAccess":false}`, ""},
+		{[]ports.Restriction{ports.NoVCS}, `{"type":"readOnly","networkAccess":false}`, ""},
+		{[]ports.Restriction{ports.NoVCS}, `{"type":"workspaceWrite","networkAccess":true}`, ports.Unavailable},
+		{[]ports.Restriction{ports.NoVCS}, `{"type":"dangerFullAccess"}`, ports.Unavailable},
+		{[]ports.Restriction{ports.NoWrite}, `{"type":"workspaceWrite","networkAccess":false}`, ports.Unavailable},
+	} {
+		agent, _ := standIn(t, codex.Options{}, say(`{"method":"thread/settings/updated","params":{"threadId":"T","threadSettings":{"sandboxPolicy":`+tt.sandbox+`}}}`)+say(success))
+		task := request(t, "hi")
+		task.Restrictions = tt.restrictions
+		if _, err := agent.Run(t.Context(), task, silent); ports.KindOf(err) != tt.kind {
+			t.Errorf("restrictions %v, sandbox %s: %v, want %q", tt.restrictions, tt.sandbox, err, tt.kind)
+		}
+	}
+}
+
 func TestSettingsThatAreNotTakenAreUnavailable(t *testing.T) {
 	t.Parallel()
 	agent, _ := standInOn(t, codex.Options{}, `{"id":2,"error":{"code":-32600,"message":"what are dynamicTools?"}}`, say(success))

@@ -46,6 +46,7 @@ type turn struct {
 	reset    time.Time
 	last     string // the last that was told, for messages
 	ended    *turnState
+	unheld   error // it is not in the sandbox that it should be in
 }
 
 // A beginning is how far a turn was begun.
@@ -124,7 +125,9 @@ func (t *turn) run(ctx context.Context) error {
 			}
 			t.watch.Seen()
 		case n := <-t.notes:
-			t.take(n)
+			if t.take(n); t.unheld != nil {
+				return t.unheld
+			}
 		case <-t.conn.Done():
 			return t.broken(ctx)
 		}
@@ -153,7 +156,7 @@ func (t *turn) begin(ctx context.Context, thread, sandbox object) {
 		err = t.conn.Call(ctx, "thread/start", thread, &started)
 	}
 	if err == nil {
-		err = held(started)
+		err = held(started.Sandbox, readOnly)
 	}
 	if !tell(beginning{thread: started.Thread.ID, err: err}) {
 		return
@@ -165,13 +168,14 @@ func (t *turn) begin(ctx context.Context, thread, sandbox object) {
 	tell(beginning{turn: turned.Turn.ID, err: err})
 }
 
-// held refuses a program that does not sandbox what it begins as it is told: what
-// an administrator has decreed may stand above that.
-func held(started begun) error {
-	if got := started.Sandbox; got.Type != readOnly || got.Network {
-		return ports.Unavailable.Errorf(op, "it does not hold an agent to restrictions: asked for a sandbox that only reads, it has one that is %q", got.Type)
+// held refuses a program that does not sandbox as it is told, in the sandbox that
+// is wanted or in one that only reads: what an administrator has decreed may
+// stand above that.
+func held(got confinement, want string) error {
+	if want == unconfined || (got.Type == want || got.Type == readOnly) && !got.Network {
+		return nil
 	}
-	return nil
+	return ports.Unavailable.Errorf(op, "it does not hold an agent to restrictions: asked for a sandbox that is %q, it has one that is %q", want, got.Type)
 }
 
 // begins takes how far the turn was begun.
@@ -275,6 +279,11 @@ func (t *turn) take(n note) {
 	case "turn/started":
 		if ours {
 			t.id = p.Turn.ID
+		}
+	case "thread/settings/updated":
+		if got := p.Settings.Sandbox; ours && got != nil {
+			want, _ := sandbox(t.task.Restrictions, &room{})["type"].(string)
+			t.unheld = held(*got, want)
 		}
 	case "item/started":
 		if e := describe(p.Item, t.task.Dir); e.Text != "" {
