@@ -43,7 +43,8 @@
 // NoWrite they write nothing at all. A build that keeps a cache at home finds it
 // read-only. NoNetwork takes away the search of the web too, and NoShell what runs
 // commands; then Codex has nothing to read files with but what it is told. If
-// Codex says that it works in another sandbox, the turn is refused. On Windows the
+// Codex says that it works in another sandbox, the turn is refused. Models that
+// Codex lets write programs, which call its tools, are held to the same. On Windows the
 // sandbox has to be set up first, and Capabilities says NoShell alone.
 //
 // The keys of the service (OPENAI_API_KEY, CODEX_API_KEY, and the variable that
