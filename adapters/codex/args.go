@@ -48,30 +48,37 @@ func enforced() []ports.Restriction {
 	return all
 }
 
-// The modes of the sandbox, as they are asked for, and as they are told of.
+// The kinds of sandboxes, as a turn is told and as the program tells of them.
 const (
-	readOnly, toldReadOnly             = "read-only", "readOnly"
-	workspaceWrite, toldWorkspaceWrite = "workspace-write", "workspaceWrite"
-	unconfined                         = "danger-full-access"
+	readOnly       = "readOnly"
+	workspaceWrite = "workspaceWrite"
+	unconfined     = "dangerFullAccess"
 )
 
-// sandbox returns the mode that holds a role to its restrictions. In a sandbox no
-// command reaches the network, and none writes to the repository beside the
-// checkout, where version control keeps what it has.
-func sandbox(restrictions []ports.Restriction) (ask, told string) {
+// sandbox returns what holds a role to its restrictions. In a sandbox no command
+// reaches the network, and none writes to the repository beside the checkout,
+// where version control keeps what it has.
+func sandbox(restrictions []ports.Restriction, r *room) object {
 	switch {
 	case slices.Contains(restrictions, ports.NoWrite):
-		return readOnly, toldReadOnly
+		return object{"type": readOnly, "networkAccess": false}
 	case len(restrictions) > 0:
-		return workspaceWrite, toldWorkspaceWrite
+		return object{
+			"type": workspaceWrite, "writableRoots": []string{r.tmp}, "networkAccess": false, "excludeTmpdirEnvVar": true, "excludeSlashTmp": true,
+		}
 	default:
-		return unconfined, ""
+		return object{"type": unconfined}
 	}
 }
 
-// thread returns the params of thread/start.
-func (t *turn) thread(s *service, r *room) object {
-	mode, _ := sandbox(t.task.Restrictions)
+// thread returns the params of thread/start. Every thread begins in a sandbox
+// that only reads: by one that begins in a wider one, Codex has the checkout trusted, and
+// takes what the repository configures.
+func (t *turn) thread(s *service) object {
+	features := object{}
+	for _, feature := range off { // these stand in the place of those on the command line
+		features[feature] = false
+	}
 	denies := func(r ports.Restriction) bool { return slices.Contains(t.task.Restrictions, r) }
 	config := object{
 		// Nothing in the repository, above it, or at home configures the agent.
@@ -82,19 +89,17 @@ func (t *turn) thread(s *service, r *room) object {
 		"shell_environment_policy": object{
 			"inherit": "all", "exclude": append(slices.Clone(secrets), s.envKeys()...),
 		},
-		"sandbox_workspace_write": object{
-			"writable_roots": []string{r.tmp}, "network_access": false, "exclude_slash_tmp": true, "exclude_tmpdir_env_var": true,
-		},
+		"features": features,
 	}
 	maps.Copy(config, s.Config)
 	if denies(ports.NoNetwork) {
 		config["web_search"] = "disabled"
 	}
 	if denies(ports.NoShell) {
-		config["features"] = object{"shell_tool": false, "unified_exec": false}
+		features["shell_tool"], features["unified_exec"] = false, false
 	}
 	params := object{
-		"cwd": t.task.Dir, "approvalPolicy": "never", "sandbox": mode, "ephemeral": true,
+		"cwd": t.task.Dir, "approvalPolicy": "never", "sandbox": "read-only", "ephemeral": true,
 		"developerInstructions": vendorprog.Situation(t.task.Restrictions) + t.standing, "config": config, "dynamicTools": t.dynamicTools(),
 	}
 	if name := t.task.Model.Name(); name != "" {

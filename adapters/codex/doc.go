@@ -18,6 +18,9 @@
 // Codex renews in its place; and which service Codex is to speak to
 // (model_provider, model_providers, openai_base_url, chatgpt_base_url), which the
 // program is asked for once, in its user's home, without beginning anything there.
+// A thread that begins in a sandbox that writes would have Codex trust the
+// checkout, and take the repository's .codex/config.toml: each begins in one that
+// only reads, and its turn is then given its own.
 // A login that Codex keeps in the system's keyring is not found:
 // cli_auth_credentials_store has to be "file", its default. Commands run in a
 // shell that reads no profile, but see the user's home. What the machine's
@@ -40,7 +43,8 @@
 // NoWrite they write nothing at all. A build that keeps a cache at home finds it
 // read-only. NoNetwork takes away the search of the web too, and NoShell what runs
 // commands; then Codex has nothing to read files with but what it is told. If
-// Codex says that it works in another sandbox, the turn is refused. On Windows the
+// Codex says that it works in another sandbox, the turn is refused. Models that
+// Codex lets write programs, which call its tools, are held to the same. On Windows the
 // sandbox has to be set up first, and Capabilities says NoShell alone.
 //
 // The keys of the service (OPENAI_API_KEY, CODEX_API_KEY, and the variable that

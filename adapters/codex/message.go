@@ -23,6 +23,9 @@ type params struct {
 	Limits    rateLimits  `json:"rateLimits"`
 	Error     *turnError  `json:"error"`
 	WillRetry bool        `json:"willRetry"`
+	Settings  struct {
+		Sandbox *confinement `json:"sandboxPolicy"`
+	} `json:"threadSettings"`
 }
 
 // A turnState is a turn as the program tells of it.
@@ -124,9 +127,11 @@ type begun struct {
 	Thread struct {
 		ID string `json:"id"`
 	} `json:"thread"`
-	Sandbox struct {
-		Type    string `json:"type"`
-		Network bool   `json:"networkAccess"`
-	} `json:"sandbox"`
-	Approval json.RawMessage `json:"approvalPolicy"`
+	Sandbox confinement `json:"sandbox"`
+}
+
+// A confinement is a sandbox as the program tells of it.
+type confinement struct {
+	Type    string `json:"type"`
+	Network bool   `json:"networkAccess"`
 }

@@ -41,7 +41,10 @@ func standInOn(t testing.TB, opts codex.Options, started, body string) (agent po
 	t.Helper()
 	out = t.TempDir()
 	opts.Program = filepath.Join(out, "codex")
-	opts.Env = append(vendortest.CodexEnv(t, "http://127.0.0.1:1"), "OUT="+out)
+	if opts.Env == nil {
+		opts.Env = vendortest.CodexEnv(t, "http://127.0.0.1:1")
+	}
+	opts.Env = append(opts.Env, "OUT="+out)
 	opts.Grace = cmp.Or(opts.Grace, time.Second)
 	gittest.Program(t, opts.Program, "#!/bin/sh\nread -r INIT\n"+say(`{"id":1,"result":{"userAgent":"codex"}}`)+"read -r INITIALIZED\nread -r THREAD\n"+
 		"case \"$THREAD\" in *config/read*)\n"+say(`{"id":2,"result":{"config":{"model_provider":null}}}`)+"read -r ACCOUNT\n"+

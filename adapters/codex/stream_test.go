@@ -171,7 +171,10 @@ func TestTheCommandLineHoldsNothingOfTheRequest(t *testing.T) {
 	_, err := agent.Run(t.Context(), task, silent)
 	require.NoError(t, err)
 	var line struct {
-		Params struct{ Input []struct{ Text string } }
+		Params struct {
+			Input         []struct{ Text string }
+			SandboxPolicy map[string]any
+		}
 	}
 	doc, err := os.ReadFile(filepath.Join(out, "turn"))
 	require.NoError(t, err)
@@ -193,7 +196,11 @@ func TestTheCommandLineHoldsNothingOfTheRequest(t *testing.T) {
 	require.Equal(t, "read-only", p["sandbox"])
 	require.Equal(t, "never", p["approvalPolicy"])
 	require.Equal(t, "disabled", config["web_search"])
-	require.Equal(t, map[string]any{"shell_tool": false, "unified_exec": false}, config["features"])
+	features := config["features"].(map[string]any)
+	for _, name := range []string{"hooks", "plugins", "multi_agent", "shell_tool", "unified_exec"} {
+		require.Equal(t, false, features[name], name)
+	}
+	require.Equal(t, map[string]any{"type": "readOnly", "networkAccess": false}, line.Params.SandboxPolicy)
 	require.Equal(t, 0.0, config["project_doc_max_bytes"])
 	require.Contains(t, p["developerInstructions"], "Run no commands.")
 
@@ -219,11 +226,33 @@ func TestASandboxThatDoesNotHoldTheAgentIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, sandbox := range []string{`{"type":"dangerFullAccess"}`, `{"type":"workspaceWrite","networkAccess":false}`, `{"type":"readOnly","networkAccess":true}`, `null`} {
 		agent, _ := standInOn(t, codex.Options{}, `{"id":2,"result":{"thread":{"id":"T"},"sandbox":`+sandbox+`}}`, say(success))
-		task := request(t, "hi")
-		task.Restrictions = []ports.Restriction{ports.NoWrite}
-		_, err := agent.Run(t.Context(), task, silent)
+		_, err := agent.Run(t.Context(), request(t, "hi"), silent)
 		require.ErrorIs(t, err, ports.Unavailable)
 		require.ErrorContains(t, err, "restrictions")
+	}
+}
+
+func TestATurnThatIsNotInItsSandboxIsEnded(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		restrictions []ports.Restriction
+		sandbox      string
+		kind         ports.Kind
+	}{
+		{nil, `{"type":"dangerFullAccess"}`, ""},
+		{nil, `{"type":"readOnly"}`, ""}, // an administrator's decree: the agent sees what it cannot do
+		{[]ports.Restriction{ports.NoVCS}, `{"type":"workspaceWrite","networkAccess":false}`, ""},
+		{[]ports.Restriction{ports.NoVCS}, `{"type":"readOnly","networkAccess":false}`, ""},
+		{[]ports.Restriction{ports.NoVCS}, `{"type":"workspaceWrite","networkAccess":true}`, ports.Unavailable},
+		{[]ports.Restriction{ports.NoVCS}, `{"type":"dangerFullAccess"}`, ports.Unavailable},
+		{[]ports.Restriction{ports.NoWrite}, `{"type":"workspaceWrite","networkAccess":false}`, ports.Unavailable},
+	} {
+		agent, _ := standIn(t, codex.Options{}, say(`{"method":"thread/settings/updated","params":{"threadId":"T","threadSettings":{"sandboxPolicy":`+tt.sandbox+`}}}`)+say(success))
+		task := request(t, "hi")
+		task.Restrictions = tt.restrictions
+		if _, err := agent.Run(t.Context(), task, silent); ports.KindOf(err) != tt.kind {
+			t.Errorf("restrictions %v, sandbox %s: %v, want %q", tt.restrictions, tt.sandbox, err, tt.kind)
+		}
 	}
 }
 

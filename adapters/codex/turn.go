@@ -46,6 +46,7 @@ type turn struct {
 	reset    time.Time
 	last     string // the last that was told, for messages
 	ended    *turnState
+	unheld   error // it is not in the sandbox that it should be in
 }
 
 // A beginning is how far a turn was begun.
@@ -104,7 +105,7 @@ func (t *turn) run(ctx context.Context) error {
 	defer close(t.quit)
 	defer cancel()
 
-	begin.Go(func() { t.begin(turnCtx, t.thread(service, room)) })
+	begin.Go(func() { t.begin(turnCtx, t.thread(service), sandbox(t.task.Restrictions, room)) })
 	for t.ended == nil {
 		select {
 		case <-ctx.Done():
@@ -124,7 +125,9 @@ func (t *turn) run(ctx context.Context) error {
 			}
 			t.watch.Seen()
 		case n := <-t.notes:
-			t.take(n)
+			if t.take(n); t.unheld != nil {
+				return t.unheld
+			}
 		case <-t.conn.Done():
 			return t.broken(ctx)
 		}
@@ -134,7 +137,7 @@ func (t *turn) run(ctx context.Context) error {
 }
 
 // begin begins the turn, in a goroutine of its own.
-func (t *turn) begin(ctx context.Context, thread object) {
+func (t *turn) begin(ctx context.Context, thread, sandbox object) {
 	tell := func(b beginning) bool {
 		select {
 		case t.begun <- b:
@@ -153,25 +156,26 @@ func (t *turn) begin(ctx context.Context, thread object) {
 		err = t.conn.Call(ctx, "thread/start", thread, &started)
 	}
 	if err == nil {
-		err = t.held(started)
+		err = held(started.Sandbox, readOnly)
 	}
 	if !tell(beginning{thread: started.Thread.ID, err: err}) {
 		return
 	}
 	err = t.conn.Call(ctx, "turn/start", object{
 		"threadId": started.Thread.ID, "input": []object{{"type": "text", "text": t.task.Instructions, "text_elements": []object{}}},
+		"sandboxPolicy": sandbox,
 	}, &turned)
 	tell(beginning{turn: turned.Turn.ID, err: err})
 }
 
-// held refuses a thread in another sandbox than was asked for: what an
-// administrator has decreed may stand above what is asked.
-func (t *turn) held(started begun) error {
-	_, want := sandbox(t.task.Restrictions)
-	if got := started.Sandbox; want != "" && (got.Type != want && got.Type != toldReadOnly || got.Network) {
-		return ports.Unavailable.Errorf(op, "it does not hold the agent to its restrictions: its sandbox is %q, and not %q", got.Type, want)
+// held refuses a program that does not sandbox as it is told, in the sandbox that
+// is wanted or in one that only reads: what an administrator has decreed may
+// stand above that.
+func held(got confinement, want string) error {
+	if want == unconfined || (got.Type == want || got.Type == readOnly) && !got.Network {
+		return nil
 	}
-	return nil
+	return ports.Unavailable.Errorf(op, "it does not hold an agent to restrictions: asked for a sandbox that is %q, it has one that is %q", want, got.Type)
 }
 
 // begins takes how far the turn was begun.
@@ -275,6 +279,11 @@ func (t *turn) take(n note) {
 	case "turn/started":
 		if ours {
 			t.id = p.Turn.ID
+		}
+	case "thread/settings/updated":
+		if got := p.Settings.Sandbox; ours && got != nil {
+			want, _ := sandbox(t.task.Restrictions, &room{})["type"].(string)
+			t.unheld = held(*got, want)
 		}
 	case "item/started":
 		if e := describe(p.Item, t.task.Dir); e.Text != "" {
