@@ -1,0 +1,2 @@
+// Package copilot runs turns with the Copilot CLI.
+package copilot
