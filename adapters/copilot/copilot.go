@@ -28,9 +28,10 @@ type Options struct {
 // DefaultIdle is how long the program may write nothing.
 const DefaultIdle = 10 * time.Minute
 
-// DefaultRetries is how often a failed request is made again. The program itself
+// DefaultRetries is how often a failed request is made again: the waits between
+// them are 1, 2 and 4 seconds where the service is not there. The program itself
 // never makes one more than five times again.
-const DefaultRetries = 4
+const DefaultRetries = 3
 
 // MaxPrompt is how long the instructions may be, in bytes. The program says of a
 // longer one that it is more than any model takes, after minutes.

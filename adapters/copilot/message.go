@@ -49,6 +49,17 @@ type permission struct {
 	Kind     string `json:"kind"`
 	File     string `json:"fileName"`
 	Resolved string `json:"resolvedPath"`
+	Edits    []edit `json:"fileEdits"`
+}
+
+// An edit is what becomes of a file, which may be moved by it.
+type edit struct {
+	Before struct {
+		Path string `json:"path"`
+	} `json:"before"`
+	After struct {
+		Path string `json:"path"`
+	} `json:"after"`
 }
 
 // A usage is what one request to the model used. All of the input, also what was

@@ -31,11 +31,10 @@ func decide(p permission, task ports.Task) (name, why string) {
 		}
 		return p.Kind, "You reach no network."
 	case "write":
-		file := cmp.Or(p.Resolved, p.File)
 		switch {
 		case denied(ports.NoWrite):
 			return "write", "You change no files."
-		case !within(file, task.Dir) && !within(file, os.TempDir()):
+		case !inside(p.files(), task.Dir):
 			return "write outside of the checkout", "You write files in your working directory alone."
 		}
 		return p.Kind, ""
@@ -44,11 +43,38 @@ func decide(p permission, task ports.Task) (name, why string) {
 	}
 }
 
+// files returns the files that are to be written.
+func (p permission) files() []string {
+	files := []string{cmp.Or(p.Resolved, p.File)}
+	for _, edit := range p.Edits {
+		for _, side := range []string{edit.Before.Path, edit.After.Path} {
+			if side != "" {
+				files = append(files, side)
+			}
+		}
+	}
+	return files
+}
+
+// inside reports whether all files are in the checkout, or among those that
+// programs keep for a while.
+func inside(files []string, checkout string) bool {
+	for _, file := range files {
+		if file == "" {
+			return false
+		}
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(checkout, file)
+		}
+		if !within(file, checkout) && !within(file, os.TempDir()) {
+			return false
+		}
+	}
+	return true
+}
+
 // within reports whether a file is in a folder, wherever links lead.
 func within(file, dir string) bool {
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(dir, file)
-	}
 	rel, err := filepath.Rel(resolve(dir), resolve(file))
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
