@@ -1,7 +1,8 @@
 // Package local puts AGL's adapters together for one developer's machine: the
 // git repository they are in, records in a folder of their own, the shell for
-// the build gate, Claude Code for the models of the provider claude. It works without any configuration in every repository that
-// has a commit.
+// the build gate, Claude Code for the models of the provider claude, and the
+// Copilot CLI for those of the provider copilot. It works without any
+// configuration in every repository that has a commit.
 //
 // [New] returns the ports for runs, and [Examine] says what keeps one from
 // beginning.
@@ -18,6 +19,7 @@
 //	Build         AGL_BUILD          build          "": no build gate
 //	BuildTimeout  AGL_BUILD_TIMEOUT  build_timeout  10m
 //	Claude        AGL_CLAUDE                        claude, on PATH
+//	Copilot       AGL_COPILOT                       copilot, on PATH
 //
 // Instructions has no variable and no key: whether agents are given what a
 // repository says to them is decided for one engine, by who starts it.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"example.com/agl/adapters/claude"
+	"example.com/agl/adapters/copilot"
 	"example.com/agl/adapters/files"
 	"example.com/agl/adapters/git"
 	"example.com/agl/adapters/script"
@@ -74,13 +75,19 @@ func agents(opts Options) (map[string]ports.Agent, error) {
 		agent.Env = opts.Env
 		return map[string]ports.Agent{ports.AnyProvider: agent}, nil
 	}
-	program, err := environmentOf(opts.Env).lookup("AGL_CLAUDE")
+	env := environmentOf(opts.Env)
+	claudeProgram, err := env.lookup("AGL_CLAUDE")
+	if err != nil {
+		return nil, err
+	}
+	copilotProgram, err := env.lookup("AGL_COPILOT")
 	if err != nil {
 		return nil, err
 	}
 	agents := map[string]ports.Agent{
-		"claude": claude.New(claude.Options{Program: cmp.Or(opts.Claude, program), Env: opts.Env, Instructions: opts.Instructions}),
-		"script": script.Missing(),
+		"claude":  claude.New(claude.Options{Program: cmp.Or(opts.Claude, claudeProgram), Env: opts.Env, Instructions: opts.Instructions}),
+		"copilot": copilot.New(copilot.Options{Program: cmp.Or(opts.Copilot, copilotProgram), Env: opts.Env}),
+		"script":  script.Missing(),
 	}
 	maps.Copy(agents, opts.Agents)
 	return agents, nil

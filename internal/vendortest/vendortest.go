@@ -117,6 +117,9 @@ func unpacked(t testing.TB) string {
 		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			continue // nothing is installed there, or it is another's
 		}
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
+			continue // others could put something else there
+		}
 		if file, err := os.CreateTemp(dir, "writable"); err == nil {
 			file.Close()
 			os.Remove(file.Name())
