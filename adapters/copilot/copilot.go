@@ -20,7 +20,7 @@ type Options struct {
 	Program string   // its path, or a name to be found on the PATH of Env; "" for "copilot"
 	Env     []string // its environment, "NAME=value"; nil is this process's
 
-	Idle    time.Duration // how long it may write nothing while no tool of the role's runs; 0 for DefaultIdle
+	Idle    time.Duration // how long it may write nothing while no tool of the role's runs, twice as long while one of its own does; 0 for DefaultIdle
 	Retries int           // of a request that failed; 0 for DefaultRetries, negative for none
 	Grace   time.Duration // how long it may take to end; 0 for proc.DefaultGrace
 }

@@ -45,7 +45,8 @@
 //	it ends before there is a session                     Unavailable, with its exit and what it wrote to stderr
 //	session.create names the model in its error           Invalid
 //	session.create or session.send is not taken           Unavailable
-//	nothing written for Options.Idle, no tool running     Unexpected, wraps context.DeadlineExceeded
+//	nothing written for Options.Idle (twice that while a
+//	tool of its own runs), no tool of the role's running  Unexpected, wraps context.DeadlineExceeded
 //	it ends before session.idle                           Unexpected, with its exit and what it wrote to stderr
 //	a request failed more than Options.Retries times      as the session.error that would follow
 //	session.error, the request is too long                Invalid; once the model has spoken, StopLimit

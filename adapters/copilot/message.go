@@ -14,7 +14,8 @@ type event struct {
 type data struct {
 	RequestID string `json:"requestId"` // external_tool.*, permission.requested
 
-	// external_tool.requested, tool.execution_start
+	// external_tool.requested, tool.execution_*
+	CallID    string          `json:"toolCallId"`
 	ToolName  string          `json:"toolName"`
 	Arguments json.RawMessage `json:"arguments"`
 
@@ -76,7 +77,8 @@ type usage struct {
 // taken are the kinds of events that are read. The others are many and may be
 // large: the whole conversation is among them after each request.
 var taken = map[string]bool{
-	"external_tool.requested": true, "external_tool.completed": true, "tool.execution_start": true, "permission.requested": true,
+	"external_tool.requested": true, "external_tool.completed": true,
+	"tool.execution_start": true, "tool.execution_complete": true, "permission.requested": true,
 	"assistant.message": true, "assistant.message_delta": true, "assistant.usage": true, "model.call_failure": true,
 	"session.error": true, "session.info": true, "assistant.idle": true, "session.idle": true,
 }

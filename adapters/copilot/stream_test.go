@@ -60,6 +60,24 @@ var outcomes = []struct {
 		select {}
 	})), ports.Unexpected, "before its turn did"},
 	{play("silence", begun(func(s *standIn) { s.await("") })), ports.Unexpected, "wrote nothing for"},
+	{play("silence in a command", begun(func(s *standIn) {
+		s.say("tool.execution_start", object{"toolCallId": "c", "toolName": "bash"})
+		s.await("")
+	})), ports.Unexpected, "last tool.execution_start"},
+	{play("a command that is silent for a while", begun(func(s *standIn) {
+		s.say("tool.execution_start", object{"toolCallId": "c", "toolName": "bash"})
+		<-time.After(1500 * time.Millisecond)
+		s.say("tool.execution_complete", object{"toolCallId": "c"})
+		s.answer("all done")
+		s.end()
+	})), "", ""},
+	{play("silence after a command", begun(func(s *standIn) {
+		s.say("tool.execution_start", object{"toolCallId": "c", "toolName": "bash"})
+		s.say("tool.execution_complete", object{"toolCallId": "c"})
+		<-time.After(1500 * time.Millisecond)
+		s.answer("all done")
+		s.end()
+	})), ports.Unexpected, "last tool.execution_complete"},
 	{play("a success, and a bad end", func(s *standIn) {
 		s.succeed()
 		os.Exit(3)
@@ -148,7 +166,7 @@ func TestAnOutcomeIsHonest(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			opts := copilot.Options{}
-			if tt.name == "silence" {
+			if strings.Contains(tt.name, "silen") {
 				opts.Idle = time.Second
 			}
 			agent, _ := standsIn(t, opts, tt.name)

@@ -45,7 +45,9 @@ type turn struct {
 	failure *data // what the program says that the turn has failed by
 	gaveUp  bool  // AGL has, before the program did
 	last    string
-	idle    bool // the agent has nothing more to do
+	at      map[string]bool // the tools that run, by their calls
+	waited  bool            // for one of them, once
+	idle    bool            // the agent has nothing more to do
 	aborted bool
 	over    bool // and nothing runs any more
 	asked   bool // when the quota is renewed
@@ -71,7 +73,7 @@ func (a *Agent) Run(ctx context.Context, task ports.Task, emit func(ports.AgentE
 	if len(task.Instructions) > MaxPrompt {
 		return ports.Outcome{}, ports.Invalid.Errorf(op, "the request is %d bytes long, and %d is all that is taken; have the agent read what is long from a file", len(task.Instructions), MaxPrompt)
 	}
-	t := &turn{agent: a, task: task, emit: emit, events: make(chan event), answers: make(chan answer), quit: make(chan struct{})}
+	t := &turn{agent: a, task: task, emit: emit, at: make(map[string]bool), events: make(chan event), answers: make(chan answer), quit: make(chan struct{})}
 	err := t.play(ctx)
 	return t.outcome(err), err
 }
@@ -120,7 +122,7 @@ func (t *turn) play(ctx context.Context) error {
 			return t.agent.program.Cancelled(ctx)
 		case <-t.watch.Replies():
 		case <-t.watch.C():
-			if t.watch.Silent() {
+			if t.watch.Silent() && !t.atWork() {
 				return ports.Unexpected.Errorf(op, "it wrote nothing for %v, last %s, and was ended: %w", t.agent.idle(), t.lastSeen(), context.DeadlineExceeded)
 			}
 		case <-settled.C:
@@ -145,6 +147,16 @@ func (t *turn) play(ctx context.Context) error {
 		t.watch.Seen()
 	}
 	return t.ended(ctx)
+}
+
+// atWork reports whether the program, which was silent, is given as long again: a
+// command of its own runs, which may write nothing for ten minutes.
+func (t *turn) atWork() bool {
+	if len(t.at) == 0 || t.waited {
+		return false
+	}
+	t.waited = true
+	return true
 }
 
 // notified takes a notification, and waits until the turn has taken it.
@@ -256,7 +268,7 @@ func (t *turn) ended(ctx context.Context) error {
 // take takes one event.
 func (t *turn) take(e event) {
 	own := e.Agent == ""
-	t.last = e.Type
+	t.last, t.waited = e.Type, false
 	switch e.Type {
 	case "external_tool.requested":
 		t.calls.begin(t.toolCtx, e.Data)
@@ -264,7 +276,10 @@ func (t *turn) take(e event) {
 		t.calls.cancel(e.Data.RequestID)
 	case "permission.requested":
 		t.permission(e.Data)
+	case "tool.execution_complete":
+		delete(t.at, e.Data.CallID)
 	case "tool.execution_start":
+		t.at[e.Data.CallID] = true
 		t.emit(vendorprog.Deed(e.Data.ToolName, argument(e.Data.Arguments), t.task.Dir))
 	case "assistant.usage":
 		t.used.add(e.Data.usage)
