@@ -97,8 +97,8 @@ func (a *Agent) Ready(ctx context.Context, model ports.Model) error {
 	case ctx.Err() != nil:
 		return a.program.Cancelled(ctx)
 	case errors.Is(err, jsonrpc.ErrEnded):
-		<-run.Gone()
-		if _, err := run.Exit(); err != nil {
+		run.End() // it may have closed its output alone
+		if _, err := run.Exit(); err != nil && !errors.Is(err, context.Canceled) {
 			return a.program.Unstarted(ctx, err)
 		}
 		return a.mute(run)

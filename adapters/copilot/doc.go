@@ -70,7 +70,7 @@
 //
 // The program makes a request that failed again by itself, three times by default;
 // a service that cannot be reached is reported after some 10 seconds. A call that a
-// tool refuses is told to the model by its text alone, which begins with [Refused]:
+// tool refuses is told to the model by its text alone, which begins with "Refused:":
 // most services have no other sign.
 //
 // # Usage

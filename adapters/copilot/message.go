@@ -4,10 +4,9 @@ import "encoding/json"
 
 // An event is what the program tells of a session. What is not there is zero.
 type event struct {
-	Session string // whose event it is
-	Type    string `json:"type"`
-	Agent   string `json:"agentId"` // the nested agent that it is of; "" for the turn's own
-	Data    data
+	Type  string `json:"type"`
+	Agent string `json:"agentId"` // the nested agent that it is of; "" for the turn's own
+	Data  data
 }
 
 // data are the parts of an event that are read here, of any kind.
@@ -87,15 +86,13 @@ var taken = map[string]bool{
 // passed over: the kinds of events there are grow with each version.
 func parse(params json.RawMessage) event {
 	var envelope struct {
-		Session string `json:"sessionId"`
-		Event   struct {
+		Event struct {
 			event
 			Data json.RawMessage `json:"data"`
 		} `json:"event"`
 	}
 	_ = json.Unmarshal(params, &envelope)
 	e := envelope.Event.event
-	e.Session = envelope.Session
 	if taken[e.Type] {
 		_ = json.Unmarshal(envelope.Event.Data, &e.Data)
 	}

@@ -20,7 +20,7 @@ import (
 func (t *turn) outcome(err error) ports.Outcome {
 	o := ports.Outcome{Text: t.text, Session: t.session, Denied: t.denied}
 	// A request that failed may have used something, of which nothing is told.
-	o.Usage = t.used.usage(err == nil && t.failure == nil)
+	o.Usage = t.used.usage(err == nil && t.failure == nil && !t.gaveUp)
 	switch {
 	case err != nil:
 	case t.limited():
@@ -189,10 +189,9 @@ func (t *turn) reset(class, said string) time.Time {
 }
 
 // declined is the error of a call of ours that the program did not take.
-func (t *turn) declined(a answer) error {
+func (t *turn) declined(ctx context.Context, a answer) error {
 	if errors.Is(a.err, jsonrpc.ErrEnded) {
-		<-t.run.Gone()
-		return t.broken(context.Background())
+		return t.broken(ctx)
 	}
 	said := vendorprog.Quote(a.err.Error())
 	switch {

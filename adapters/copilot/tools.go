@@ -59,13 +59,13 @@ func (c *calls) running() int {
 	return len(c.cancels)
 }
 
-// Refused is what the text of a call that was refused begins with, for the model:
+// refused is what the text of a call that was refused begins with, for the model:
 // the protocols of most services have no other sign of it.
-const Refused = "Refused: "
+const refused = "Refused: "
 
 func toolResult(r ports.ToolResult) fields {
 	if r.Rejected {
-		return fields{"textResultForLlm": Refused + r.Text, "resultType": "failure", "error": r.Text}
+		return fields{"textResultForLlm": refused + r.Text, "resultType": "failure", "error": r.Text}
 	}
 	return fields{"textResultForLlm": r.Text, "resultType": "success"}
 }

@@ -130,7 +130,7 @@ func (t *turn) play(ctx context.Context) error {
 		case <-t.conn.Done():
 			return t.broken(ctx)
 		case a := <-t.answers:
-			if err := t.answered(a); err != nil {
+			if err := t.answered(ctx, a); err != nil {
 				return err
 			}
 		case e := <-t.events:
@@ -201,13 +201,13 @@ func (t *turn) replyTool(request string, result fields) {
 }
 
 // answered takes the answer to a call of ours.
-func (t *turn) answered(a answer) error {
+func (t *turn) answered(ctx context.Context, a answer) error {
 	if a.method == quota {
 		t.asked, t.renewed = false, renewal(a.result)
 		return nil
 	}
 	if a.err != nil {
-		return t.declined(a)
+		return t.declined(ctx, a)
 	}
 	if a.method == create {
 		var made struct {
