@@ -181,6 +181,38 @@ func TestPathsAndCommandsInARequestAreText(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(task.Dir, "ran"))
 }
 
+// What a model of OpenAI's writes by is another tool than that of the others.
+func TestAPatchIsHeldToTheCheckout(t *testing.T) {
+	t.Parallel()
+	outside := "/agl-outside-of-any-checkout"
+	patch := func(file string) fakeapi.Call {
+		return fakeapi.Call{Tool: "apply_patch", Custom: true, Args: "*** Begin Patch\n*** Add File: " + file + "\n+x\n*** End Patch\n"}
+	}
+	agent, api := served(t, copilot.Options{Retries: -1}, func(r fakeapi.Request) fakeapi.Reply {
+		if r.Turn == 0 {
+			return fakeapi.Reply{Calls: []fakeapi.Call{patch("inside"), patch(outside)}}
+		}
+		return fakeapi.Reply{Texts: []string{"done"}}
+	})
+	task := request(t, "hi")
+	task.Model = "copilot/gpt-5.4"
+	o, err := agent.Run(t.Context(), task, silent)
+	require.NoError(t, err)
+	require.Equal(t, []string{"write outside of the checkout"}, o.Denied)
+	require.FileExists(t, filepath.Join(task.Dir, "inside"))
+	require.NoFileExists(t, outside)
+	require.Equal(t, "gpt-5.4", api.Requests()[0].Model)
+
+	task.Restrictions = []ports.Restriction{ports.NoWrite}
+	task.Dir = t.TempDir()
+	_, err = agent.Run(t.Context(), task, silent)
+	require.NoError(t, err)
+	require.NoFileExists(t, filepath.Join(task.Dir, "inside"))
+	tools := api.Requests()[2].Tools
+	slices.Sort(tools)
+	require.Equal(t, []string{"glob", "rg", "view"}, tools)
+}
+
 func TestRestrictionsAreHeldTo(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -118,9 +118,12 @@ func (s *Server) streamChat(w http.ResponseWriter, r *http.Request, reply Reply,
 		panic(http.ErrAbortHandler)
 	}
 	for i, call := range reply.Calls {
-		delta(object{"tool_calls": []object{{
-			"index": i, "id": fmt.Sprintf("call_%s_%d", id, i), "type": "function", "function": object{"name": call.Tool, "arguments": call.Args},
-		}}}, nil)
+		made := object{"index": i, "id": fmt.Sprintf("call_%s_%d", id, i), "type": "function", "function": object{"name": call.Tool, "arguments": call.Args}}
+		if call.Custom {
+			made["type"], made["custom"] = "custom", object{"name": call.Tool, "input": call.Args}
+			delete(made, "function")
+		}
+		delta(object{"tool_calls": []object{made}}, nil)
 	}
 	delta(object{}, reply.chatStop())
 	if !reply.Unmetered {
