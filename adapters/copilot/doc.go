@@ -76,7 +76,7 @@
 // # Usage
 //
 // Tokens are told after each request, and are the sum over all of them, those of
-// nested agents included. Input is without what was read from a cache. There is no
+// nested agents, and those that shorten a conversation which becomes too long, included. Input is without what was read from a cache. There is no
 // cost: Copilot counts requests, not dollars. After an error they are not Complete,
 // since of a request that failed nothing is told.
 package copilot

@@ -2,9 +2,11 @@ package copilot_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -153,6 +155,41 @@ func TestARequestThatIsTooLongForTheModelIsInvalid(t *testing.T) {
 	}
 	if n := len(api.Requests()); n != 0 {
 		t.Errorf("the service was asked %d times", n)
+	}
+}
+
+func TestALongConversationGoesOnAndWhatThatTookIsCounted(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	api := fakeapi.New(t, func(fakeapi.Request) fakeapi.Reply {
+		reply := fakeapi.Reply{Usage: fakeapi.Usage{Input: 100, Output: 10, CacheRead: 1000}}
+		if asked.Add(1) < 5 {
+			reply.Calls = []fakeapi.Call{{Tool: "ask", Args: `{}`}}
+		} else {
+			reply.Texts = []string{"a summary of it all"}
+		}
+		return reply
+	})
+	program, env := vendortest.Copilot(t, api.URL)
+	task := request(t, "hi")
+	task.Restrictions = []ports.Restriction{ports.NoWrite}
+	task.Tools = []ports.Tool{{Name: "ask", Doc: "Asks.", Schema: json.RawMessage(`{"type":"object"}`), Call: func(context.Context, json.RawMessage) ports.ToolResult {
+		return ports.ToolResult{Text: strings.Repeat("words and more ", 2000)}
+	}}}
+	o, err := copilot.New(copilot.Options{Program: program, Env: append(env, "COPILOT_PROVIDER_MAX_PROMPT_TOKENS=20000")}).Run(t.Context(), task, silent)
+	if err != nil || o.Text != "a summary of it all" {
+		t.Fatalf("got %+v, %v; want the turn to go on to its end", o, err)
+	}
+	n := int64(len(api.Requests()))
+	if want := (ports.Usage{Input: 100 * n, Output: 10 * n, Cached: 1000 * n, Complete: true}); o.Usage != want || n < 4 {
+		t.Errorf("after %d requests the usage is %+v, want %+v", n, o.Usage, want)
+	}
+	compacted := false
+	for _, r := range api.Requests() {
+		compacted = compacted || strings.Contains(r.Body, "a summary of it all")
+	}
+	if !compacted {
+		t.Error("the conversation was not compacted: this test shows nothing")
 	}
 }
 

@@ -287,6 +287,12 @@ func (t *turn) take(e event) {
 			t.idle, t.finish, t.refused = false, e.Data.Finish, e.Data.Filtered
 		}
 		t.emit(ports.AgentEvent{Kind: ports.AgentUsage, Usage: t.used.usage(false)})
+	case "session.compaction_complete": // by requests that are told of here alone
+		if e.Data.Compaction == nil {
+			e.Data.Compaction = new(usage)
+		}
+		t.used.add(*e.Data.Compaction)
+		t.emit(ports.AgentEvent{Kind: ports.AgentUsage, Usage: t.used.usage(false)})
 	case "assistant.message_delta":
 		if own && e.Data.Delta != "" {
 			t.deltas = e.Data.MessageID
