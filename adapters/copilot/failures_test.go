@@ -161,12 +161,15 @@ func TestARequestThatIsTooLongForTheModelIsInvalid(t *testing.T) {
 func TestALongConversationGoesOnAndWhatThatTookIsCounted(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
-	api := fakeapi.New(t, func(fakeapi.Request) fakeapi.Reply {
+	api := fakeapi.New(t, func(r fakeapi.Request) fakeapi.Reply {
 		reply := fakeapi.Reply{Usage: fakeapi.Usage{Input: 100, Output: 10, CacheRead: 1000}}
-		if asked.Add(1) < 5 {
-			reply.Calls = []fakeapi.Call{{Tool: "ask", Args: `{}`}}
-		} else {
+		switch {
+		case r.Turn > 0 && r.Said[len(r.Said)-1].Role == "user": // the program asks, and not the agent
 			reply.Texts = []string{"a summary of it all"}
+		case asked.Add(1) < 7:
+			reply.Calls = []fakeapi.Call{{Tool: "ask", Args: `{}`}}
+		default:
+			reply.Texts = []string{"done"}
 		}
 		return reply
 	})
@@ -177,12 +180,14 @@ func TestALongConversationGoesOnAndWhatThatTookIsCounted(t *testing.T) {
 		return ports.ToolResult{Text: strings.Repeat("words and more ", 2000)}
 	}}}
 	o, err := copilot.New(copilot.Options{Program: program, Env: append(env, "COPILOT_PROVIDER_MAX_PROMPT_TOKENS=20000")}).Run(t.Context(), task, silent)
-	if err != nil || o.Text != "a summary of it all" {
+	if err != nil || o.Text != "done" {
 		t.Fatalf("got %+v, %v; want the turn to go on to its end", o, err)
 	}
 	n := int64(len(api.Requests()))
-	if want := (ports.Usage{Input: 100 * n, Output: 10 * n, Cached: 1000 * n, Complete: true}); o.Usage != want || n < 4 {
-		t.Errorf("after %d requests the usage is %+v, want %+v", n, o.Usage, want)
+	// A summary that was still being written at the end is told by nothing.
+	want := ports.Usage{Input: 100 * n, Output: 10 * n, Cached: 1000 * n, Complete: true}
+	if n < 7 || o.Usage != want && (o.Usage.Complete || o.Usage.Input > want.Input) {
+		t.Errorf("after %d requests the usage is %+v, want %+v, or less that is not complete", n, o.Usage, want)
 	}
 	compacted := false
 	for _, r := range api.Requests() {

@@ -80,7 +80,7 @@ var taken = map[string]bool{
 	"external_tool.requested": true, "external_tool.completed": true,
 	"tool.execution_start": true, "tool.execution_complete": true, "permission.requested": true,
 	"assistant.message": true, "assistant.message_delta": true, "assistant.usage": true, "model.call_failure": true,
-	"session.compaction_complete": true, "session.error": true, "session.info": true, "assistant.idle": true, "session.idle": true,
+	"session.compaction_start": true, "session.compaction_complete": true, "session.error": true, "session.info": true, "assistant.idle": true, "session.idle": true,
 }
 
 // parse reads a notification. A part of it that is written in another way is

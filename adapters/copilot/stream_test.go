@@ -259,10 +259,16 @@ var usages = map[string]ports.Usage{
 		s.end()
 	})): {Output: 3},
 	play("a compaction", begun(func(s *standIn) {
+		s.say("session.compaction_start", object{})
 		s.say("session.compaction_complete", object{"success": true, "compactionTokensUsed": object{"inputTokens": 3000, "outputTokens": 150, "cacheReadTokens": 600}})
 		s.answer("done")
 		s.end()
 	})): {Input: 2410, Output: 152, Cached: 600, Complete: true},
+	play("a compaction that goes on", begun(func(s *standIn) {
+		s.say("session.compaction_start", object{})
+		s.answer("done")
+		s.end()
+	})): {Input: 10, Output: 2},
 	play("a compaction of which nothing is told", begun(func(s *standIn) {
 		s.say("session.compaction_complete", object{"success": false})
 		s.answer("done")

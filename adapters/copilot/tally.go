@@ -8,6 +8,7 @@ type tally struct {
 	sum     ports.Usage
 	told    bool // there was one
 	missing bool // of one it was not told
+	untold  int  // work that is told of when it is done, and goes on
 }
 
 func (u *tally) add(used usage) {
@@ -28,6 +29,6 @@ func (u *tally) add(used usage) {
 // usage returns what was used so far; with whole, that is all of it.
 func (u *tally) usage(whole bool) ports.Usage {
 	sum := u.sum
-	sum.Complete = whole && u.told && !u.missing
+	sum.Complete = whole && u.told && !u.missing && u.untold <= 0
 	return sum
 }

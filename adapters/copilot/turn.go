@@ -104,6 +104,9 @@ func (t *turn) play(ctx context.Context) error {
 		t.watch.Stop()
 		close(t.quit)
 		t.run.End()
+		if mark := vendorprog.MarkOf(t.task.Env); mark != "" { // its shell has sessions of its own
+			_, _ = proc.Reaper{Grace: t.agent.grace()}.Reap(context.WithoutCancel(ctx), mark)
+		}
 		t.conn.Close()
 		t.asking.Wait()
 		t.calls.all.Wait() // no tool runs after its turn
@@ -287,7 +290,10 @@ func (t *turn) take(e event) {
 			t.idle, t.finish, t.refused = false, e.Data.Finish, e.Data.Filtered
 		}
 		t.emit(ports.AgentEvent{Kind: ports.AgentUsage, Usage: t.used.usage(false)})
+	case "session.compaction_start":
+		t.used.untold++
 	case "session.compaction_complete": // by requests that are told of here alone
+		t.used.untold--
 		if e.Data.Compaction == nil {
 			e.Data.Compaction = new(usage)
 		}
