@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"example.com/agl/internal/instructions"
 	"example.com/agl/internal/jsonrpc"
 	"example.com/agl/internal/proc"
 	"example.com/agl/internal/vendorprog"
@@ -19,6 +20,10 @@ var _ ports.Agent = (*Agent)(nil)
 type Options struct {
 	Program string   // its path, or a name to be found on the PATH of Env; "" for "copilot"
 	Env     []string // its environment, "NAME=value"; nil is this process's
+
+	// Instructions "repository" gives the agent the checkout's own
+	// .github/copilot-instructions.md and AGENTS.md, read by AGL; "" none but the task's.
+	Instructions ports.Instructions
 
 	Idle    time.Duration // how long it may write nothing while no tool of the role's runs, twice as long while one of its own does; 0 for DefaultIdle
 	Retries int           // of a request that failed; 0 for DefaultRetries, negative for none
@@ -76,6 +81,9 @@ func (a *Agent) Capabilities(context.Context, ports.Model) (ports.Capabilities, 
 // provider is configured that is not GitHub, whose key is not asked for before
 // the first request, all it asks is whether the program speaks AGL's channel.
 func (a *Agent) Ready(ctx context.Context, model ports.Model) error {
+	if err := instructions.Check(a.opts.Instructions); err != nil {
+		return err
+	}
 	program, err := a.program.Find()
 	if err != nil {
 		return a.program.Unstarted(ctx, err)

@@ -20,6 +20,10 @@
 // variables of the environment, and what the machine's administrator has decreed
 // for Copilot (managed settings).
 //
+// With Options.Instructions the .github/copilot-instructions.md and AGENTS.md at
+// the root of the checkout stand behind the system prompt: AGL reads them, and the
+// program no more than before.
+//
 // # Restrictions
 //
 // Copilot's sandbox is not there on every system, so each restriction is held to

@@ -265,3 +265,23 @@ func TestRestrictionsAreHeldTo(t *testing.T) {
 		})
 	}
 }
+
+func TestTheRepositorysInstructionsAreGivenWhereThatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	for setting, want := range map[ports.Instructions]bool{ports.RepositoryInstructions: true, ports.Hermetic: false} {
+		agent, out := standsIn(t, copilot.Options{Instructions: setting}, "a success")
+		task := request(t, "hi")
+		require.NoError(t, os.WriteFile(filepath.Join(task.Dir, "AGENTS.md"), []byte(marker), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(task.Dir, "CLAUDE.md"), []byte("not for this one"), 0o600))
+		_, err := agent.Run(t.Context(), task, silent)
+		require.NoError(t, err)
+		doc, err := os.ReadFile(filepath.Join(out, "create"))
+		require.NoError(t, err)
+		require.Equal(t, want, strings.Contains(string(doc), marker), string(setting))
+		require.NotContains(t, string(doc), "not for this one")
+	}
+	agent, _ := standsIn(t, copilot.Options{Instructions: "all"}, "a success")
+	_, err := agent.Run(t.Context(), request(t, "hi"), silent)
+	require.ErrorIs(t, err, ports.Invalid)
+	require.ErrorIs(t, agent.Ready(t.Context(), "copilot/m"), ports.Invalid)
+}

@@ -75,10 +75,8 @@ func TestACancelledTurnLeavesNoCommandRunning(t *testing.T) {
 // agl is a process that runs a turn with the program, as its test says in a file.
 var agl = play("AGL", func(s *standIn) {
 	var how struct {
-		Program string
-		Env     []string
-		Dir     string
-		Mark    string
+		vendortest.Handover
+		Dir, Mark string
 	}
 	doc, err := os.ReadFile(filepath.Join(s.out, "how"))
 	if err == nil {

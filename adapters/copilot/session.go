@@ -44,10 +44,11 @@ func words(task ports.Task) string {
 		"\nWrite files in your working directory alone. Wait for the commands that you start: those that still run when you have said your last are ended."
 }
 
-// creation is what a session is made of. config is an empty folder: the
+// creation is what a session is made of. standing is what the repository says to
+// agents, if anything; config is an empty folder: the
 // program's usual one has settings, hooks, servers of tools, skills and agents
 // of the user's, which no member turns off.
-func creation(task ports.Task, config string, provider fields) fields {
+func creation(task ports.Task, standing, config string, provider fields) fields {
 	available := make([]string, 0, 32)
 	for _, name := range ownTools(task.Restrictions) {
 		available = append(available, "builtin:"+name)
@@ -77,7 +78,7 @@ func creation(task ports.Task, config string, provider fields) fields {
 		"toolSearch":           fields{"enabled": false}, // tools are in each request
 		"largeOutput":          fields{"enabled": false}, // what a tool answers is read whole
 		"requestPermission":    true,
-		"systemMessage":        fields{"mode": "append", "content": words(task)},
+		"systemMessage":        fields{"mode": "append", "content": words(task) + standing},
 
 		// Nothing in the repository, above it, or at home configures the agent, and
 		// nothing is remembered.

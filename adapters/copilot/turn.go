@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"example.com/agl/internal/instructions"
 	"example.com/agl/internal/jsonrpc"
 	"example.com/agl/internal/proc"
 	"example.com/agl/internal/toolserve"
@@ -21,6 +22,8 @@ type turn struct {
 	agent *Agent
 	task  ports.Task
 	emit  func(ports.AgentEvent)
+
+	standing string // the repository's instructions
 
 	run     *vendorprog.Process
 	conn    *jsonrpc.Conn
@@ -73,8 +76,12 @@ func (a *Agent) Run(ctx context.Context, task ports.Task, emit func(ports.AgentE
 	if len(task.Instructions) > MaxPrompt {
 		return ports.Outcome{}, ports.Invalid.Errorf(op, "the request is %d bytes long, and %d is all that is taken; have the agent read what is long from a file", len(task.Instructions), MaxPrompt)
 	}
-	t := &turn{agent: a, task: task, emit: emit, at: make(map[string]bool), events: make(chan event), answers: make(chan answer), quit: make(chan struct{})}
-	err := t.play(ctx)
+	standing, err := instructions.For(a.opts.Instructions, "copilot", task.Dir)
+	if err != nil {
+		return ports.Outcome{}, err
+	}
+	t := &turn{agent: a, task: task, standing: standing, emit: emit, at: make(map[string]bool), events: make(chan event), answers: make(chan answer), quit: make(chan struct{})}
+	err = t.play(ctx)
 	return t.outcome(err), err
 }
 
@@ -114,7 +121,7 @@ func (t *turn) play(ctx context.Context) error {
 
 	provider := providerOf(env)
 	t.byok = provider != nil
-	t.call(create, creation(t.task, config, provider))
+	t.call(create, creation(t.task, t.standing, config, provider))
 	settled := time.NewTimer(settling)
 	settled.Stop()
 	for !t.over || t.asked {

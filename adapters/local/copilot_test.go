@@ -70,9 +70,10 @@ func TestTheOptionSaysBeforeTheEnvironmentWhereCopilotIs(t *testing.T) {
 	t.Parallel()
 	repo := gittest.New(t, nil)
 	nowhere := filepath.Join(t.TempDir(), "copilot")
-	set, err := local.New(t.Context(), local.Options{Repo: repo.Dir, Home: t.TempDir(), Copilot: nowhere, Env: []string{"PATH=" + os.Getenv("PATH"), "AGL_COPILOT=elsewhere"}})
+	env := vendortest.CopilotEnv(t, "http://127.0.0.1:1")
+	set, err := local.New(t.Context(), local.Options{Repo: repo.Dir, Home: t.TempDir(), Copilot: nowhere, Env: append(env, "AGL_COPILOT=elsewhere")})
 	require.NoError(t, err)
 	require.ErrorContains(t, set.Agents["copilot"].Ready(t.Context(), "copilot/m"), nowhere)
-	_, err = local.New(t.Context(), local.Options{Repo: repo.Dir, Home: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH"), "AGL_COPILOT="}})
+	_, err = local.New(t.Context(), local.Options{Repo: repo.Dir, Home: t.TempDir(), Env: append(env, "AGL_COPILOT=")})
 	require.ErrorContains(t, err, "AGL_COPILOT")
 }

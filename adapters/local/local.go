@@ -86,7 +86,7 @@ func agents(opts Options) (map[string]ports.Agent, error) {
 	}
 	agents := map[string]ports.Agent{
 		"claude":  claude.New(claude.Options{Program: cmp.Or(opts.Claude, claudeProgram), Env: opts.Env, Instructions: opts.Instructions}),
-		"copilot": copilot.New(copilot.Options{Program: cmp.Or(opts.Copilot, copilotProgram), Env: opts.Env}),
+		"copilot": copilot.New(copilot.Options{Program: cmp.Or(opts.Copilot, copilotProgram), Env: opts.Env, Instructions: opts.Instructions}),
 		"script":  script.Missing(),
 	}
 	maps.Copy(agents, opts.Agents)

@@ -88,6 +88,13 @@ func Copilot(t testing.TB, url string) (program string, env []string) {
 	return installed(t, "@github/copilot-"+platform(), "copilot"), CopilotEnv(t, url)
 }
 
+// A Handover is a program and its whole environment, as this package has made
+// them, for another process of a test's own.
+type Handover struct {
+	Program string
+	Env     []string
+}
+
 // CopilotEnv returns the whole environment for the Copilot CLI, or something in
 // its place. Nothing of this process's environment is in it.
 func CopilotEnv(t testing.TB, url string) []string {
@@ -157,10 +164,4 @@ func installed(t testing.TB, pkg, name string) string {
 		t.Skip(missing)
 	}
 	return path
-}
-
-// vendors is the folder in which the programs are installed.
-func vendors() string {
-	_, here, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(here), "..", "..", "testdata", "vendors")
 }
