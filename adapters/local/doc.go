@@ -1,8 +1,8 @@
 // Package local puts AGL's adapters together for one developer's machine: the
 // git repository they are in, records in a folder of their own, the shell for
 // the build gate, Claude Code for the models of the provider claude, Codex for
-// those of codex. It works without any configuration in every repository that has
-// a commit.
+// those of codex, and the Copilot CLI for those of copilot. It works without any
+// configuration in every repository that has a commit.
 //
 // [New] returns the ports for runs, and [Examine] says what keeps one from
 // beginning.
@@ -20,6 +20,7 @@
 //	BuildTimeout  AGL_BUILD_TIMEOUT  build_timeout  10m
 //	Claude        AGL_CLAUDE                        claude, on PATH
 //	Codex         AGL_CODEX                         codex, on PATH
+//	Copilot       AGL_COPILOT                       copilot, on PATH
 //
 // Instructions has no variable and no key: whether agents are given what a
 // repository says to them is decided for one engine, by who starts it.

@@ -10,6 +10,7 @@ import (
 
 	"example.com/agl/adapters/claude"
 	"example.com/agl/adapters/codex"
+	"example.com/agl/adapters/copilot"
 	"example.com/agl/adapters/files"
 	"example.com/agl/adapters/git"
 	"example.com/agl/adapters/script"
@@ -84,10 +85,15 @@ func agents(opts Options) (map[string]ports.Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	copilotProgram, err := env.lookup("AGL_COPILOT")
+	if err != nil {
+		return nil, err
+	}
 	agents := map[string]ports.Agent{
-		"claude": claude.New(claude.Options{Program: cmp.Or(opts.Claude, claudeProgram), Env: opts.Env, Instructions: opts.Instructions}),
-		"codex":  codex.New(codex.Options{Program: cmp.Or(opts.Codex, codexProgram), Env: opts.Env, Instructions: opts.Instructions}),
-		"script": script.Missing(),
+		"claude":  claude.New(claude.Options{Program: cmp.Or(opts.Claude, claudeProgram), Env: opts.Env, Instructions: opts.Instructions}),
+		"codex":   codex.New(codex.Options{Program: cmp.Or(opts.Codex, codexProgram), Env: opts.Env, Instructions: opts.Instructions}),
+		"copilot": copilot.New(copilot.Options{Program: cmp.Or(opts.Copilot, copilotProgram), Env: opts.Env, Instructions: opts.Instructions}),
+		"script":  script.Missing(),
 	}
 	maps.Copy(agents, opts.Agents)
 	return agents, nil

@@ -25,6 +25,7 @@ type Options struct {
 	Script       string                 // a file of adapters/script: its agent stands in for every provider
 	Claude       string                 // Claude Code's path, or a name to be found on PATH
 	Codex        string                 // Codex's
+	Copilot      string                 // the Copilot CLI's
 	Instructions ports.Instructions     // "repository" gives Claude Code, Codex and Copilot the checkout's own files for agents (CLAUDE.md, AGENTS.md, .github/copilot-instructions.md); "" nothing of it
 	Agents       map[string]ports.Agent // further agents, by provider; they win over this package's own
 	Env          []string               // "NAME=value": the environment, for settings, git, the gate, agents and a script's commands; nil is this process's

@@ -52,6 +52,7 @@ func TestTheCommand(t *testing.T) {
 			env.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
 			env.Setenv("AGL_CLAUDE", filepath.Join(env.WorkDir, "no", "claude")) // no vendor's program is started
 			env.Setenv("AGL_CODEX", filepath.Join(env.WorkDir, "no", "codex"))
+			env.Setenv("AGL_COPILOT", filepath.Join(env.WorkDir, "no", "copilot"))
 			env.Setenv("STATE", filepath.Join(home, ".local", "state", "agl"))
 			hurried := func(name, script string) error {
 				script = regexp.MustCompile(`(?m)^sleep .*\n`).ReplaceAllString(script, "")

@@ -1,7 +1,7 @@
 // Package fakeapi is the service of a vendor on loopback, with a model that does
 // what a script says: for tests, and to look into whether a vendor's installed
-// program can be worked with. It speaks Anthropic's Messages and
-// OpenAI's Responses.
+// program can be worked with. It speaks Anthropic's Messages,
+// and OpenAI's Responses and Chat Completions.
 //
 // What a reply is to be follows from the request alone — how often the model
 // has spoken in the conversation — so that one server serves any number of
@@ -119,6 +119,7 @@ type Reply struct {
 	Fields map[string]any    // more of it
 	Header map[string]string // headers of any reply
 
+	Unmetered bool // it does not tell what it used; of Chat Completions alone
 	Cut       bool // the stream ends in its middle
 	Malformed bool // it has a line that is no JSON
 	Hang      bool // it goes on no more after its middle
@@ -202,6 +203,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/v1/messages"):
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/responses"):
 		read, answer = parseResponses, s.streamResponse
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/chat/completions"):
+		read, answer = parseChat, s.streamChat
 	default: // also whoever wants to speak over a websocket
 		http.NotFound(w, r)
 		return
@@ -249,6 +252,9 @@ func conversation(r Request) string {
 		if id := r.Header.Get(name); id != "" {
 			return id
 		}
+	}
+	if strings.HasPrefix(r.Header.Get("User-Agent"), "OpenAI/") { // Copilot's has the time in its first message
+		return r.Heard()
 	}
 	return r.Header.Get("User-Agent")
 }

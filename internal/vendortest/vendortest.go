@@ -6,6 +6,7 @@ package vendortest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -78,6 +79,61 @@ func Codex(t testing.TB, url string) (program string, env []string) {
 func CodexEnv(t testing.TB, url string) []string {
 	t.Helper()
 	return made(t)(sealed.Codex(t.TempDir(), url))
+}
+
+// Copilot returns the path of the Copilot CLI, and the whole environment for it to
+// talk to the service at url. The test is skipped if it is not installed.
+func Copilot(t testing.TB, url string) (program string, env []string) {
+	t.Helper()
+	return installed(t, "@github/copilot-"+platform(), "copilot"), CopilotEnv(t, url)
+}
+
+// A Handover is a program and its whole environment, as this package has made
+// them, for another process of a test's own.
+type Handover struct {
+	Program string
+	Env     []string
+}
+
+// CopilotEnv returns the whole environment for the Copilot CLI, or something in
+// its place. Nothing of this process's environment is in it.
+func CopilotEnv(t testing.TB, url string) []string {
+	t.Helper()
+	home := t.TempDir()
+	return []string{
+		"HOME=" + home,
+		"TMPDIR=" + t.TempDir(),
+		"COPILOT_HOME=" + filepath.Join(home, "copilot"),
+		"XDG_CACHE_HOME=" + unpacked(t),
+		"PATH=/usr/local/bin:/usr/bin:/bin",
+		"LANG=C.UTF-8",
+		"TERM=dumb",
+		"COPILOT_OFFLINE=true", // with it, it asks no other host
+		"COPILOT_AUTO_UPDATE=false",
+		"COPILOT_PROVIDER_BASE_URL=" + url + "/v1",
+		"COPILOT_PROVIDER_API_KEY=fake-key",
+		"COPILOT_MODEL=fake-model",
+	}
+}
+
+// unpacked is where the Copilot CLI puts the 235 MB that it is made of, and looks
+// for them: the same for all tests, beside the program if that may be written to.
+func unpacked(t testing.TB) string {
+	t.Helper()
+	for _, dir := range []string{filepath.Join(vendors(), "node_modules", ".cache"), filepath.Join(os.TempDir(), fmt.Sprintf("agl-vendors-%d", os.Getuid()))} {
+		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+			continue // nothing is installed there, or it is another's
+		}
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
+			continue // others could put something else there
+		}
+		if file, err := os.CreateTemp(dir, "writable"); err == nil {
+			file.Close()
+			os.Remove(file.Name())
+			return dir
+		}
+	}
+	return t.TempDir()
 }
 
 // platform is the end of a package's name for this system.

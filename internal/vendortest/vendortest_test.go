@@ -13,6 +13,7 @@ import (
 
 	"example.com/agl/adapters/claude"
 	"example.com/agl/adapters/codex"
+	"example.com/agl/adapters/copilot"
 	"example.com/agl/internal/gittest"
 	"example.com/agl/internal/vendortest"
 	"example.com/agl/ports"
@@ -34,6 +35,12 @@ var vendors = map[string]vendor{
 			return codex.New(codex.Options{Program: program, Env: env})
 		},
 		adds: []string{"CODEX_HOME", "CODEX_SQLITE_HOME", "TMPDIR"},
+	},
+	"copilot": {
+		env: vendortest.CopilotEnv,
+		agent: func(program string, env []string) ports.Agent {
+			return copilot.New(copilot.Options{Program: program, Env: env})
+		},
 	},
 	"claude": {
 		env: vendortest.ClaudeEnv,

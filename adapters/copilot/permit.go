@@ -1,0 +1,92 @@
+package copilot
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"example.com/agl/ports"
+)
+
+// decide answers what the agent asks permission for. Nobody is there to be asked,
+// so that what a role may do is allowed, and all else is refused: what its
+// restrictions deny, although it has no tool for it, files that are not of its
+// checkout, and whatever AGL does not know. why is what the model is told; ""
+// allows it.
+func decide(p permission, task ports.Task) (name, why string) {
+	denied := func(r ports.Restriction) bool { return slices.Contains(task.Restrictions, r) }
+	switch p.Kind {
+	case "read", "custom-tool":
+		return p.Kind, ""
+	case "shell":
+		if len(task.Restrictions) == 0 {
+			return p.Kind, ""
+		}
+		return p.Kind, "You run no commands."
+	case "url":
+		if !denied(ports.NoNetwork) {
+			return p.Kind, ""
+		}
+		return p.Kind, "You reach no network."
+	case "write":
+		switch {
+		case denied(ports.NoWrite):
+			return "write", "You change no files."
+		case !inside(p.files(), task.Dir):
+			return "write outside of the checkout", "You write files in your working directory alone."
+		}
+		return p.Kind, ""
+	default:
+		return cmp.Or(p.Kind, "a permission"), "Nobody can approve this."
+	}
+}
+
+// files returns the files that are to be written.
+func (p permission) files() []string {
+	files := []string{cmp.Or(p.Resolved, p.File)}
+	for _, edit := range p.Edits {
+		for _, side := range []string{edit.Before.Path, edit.After.Path} {
+			if side != "" {
+				files = append(files, side)
+			}
+		}
+	}
+	return files
+}
+
+// inside reports whether all files are in the checkout, or among those that
+// programs keep for a while.
+func inside(files []string, checkout string) bool {
+	for _, file := range files {
+		if file == "" {
+			return false
+		}
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(checkout, file)
+		}
+		if !within(file, checkout) && !within(file, os.TempDir()) {
+			return false
+		}
+	}
+	return true
+}
+
+// within reports whether a file is in a folder, wherever links lead.
+func within(file, dir string) bool {
+	rel, err := filepath.Rel(resolve(dir), resolve(file))
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// resolve follows the links in a path, of which the end may not be there yet.
+func resolve(path string) string {
+	path = filepath.Clean(path)
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	if dir := filepath.Dir(path); dir != path {
+		return filepath.Join(resolve(dir), filepath.Base(path))
+	}
+	return path
+}
