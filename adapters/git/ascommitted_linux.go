@@ -1,7 +1,6 @@
 package git
 
 import (
-	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -90,14 +89,6 @@ func (c *checkout) entries() ([]pathEntry, error) {
 type pathEntry struct {
 	path string
 	indexEntry
-}
-
-// newHash returns the hash that names the repository's objects.
-func (r *Repo) newHash() hash.Hash {
-	if r.format == "sha256" {
-		return sha256.New()
-	}
-	return sha1.New()
 }
 
 // indexTree returns the id of the tree that git would write of entries, which

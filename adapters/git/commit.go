@@ -26,22 +26,18 @@ func (c *checkout) Commit(ctx context.Context, spec ports.CommitSpec) (ports.Com
 }
 
 // checkCommit refuses a spec that git cannot make a commit of, and returns who
-// makes it, as git's variables.
-func (r *Repo) checkCommit(op string, spec ports.CommitSpec) (who []string, err error) {
+// makes it.
+func (r *Repo) checkCommit(op string, spec ports.CommitSpec) (who signature, err error) {
 	name, email, ok := splitIdentity(spec.Identity)
 	switch {
 	case !ok:
-		return nil, ports.Invalid.Errorf(op, "%q is no identity of the form Name <email>", spec.Identity)
+		return who, ports.Invalid.Errorf(op, "%q is no identity of the form Name <email>", spec.Identity)
 	case !r.isOID(spec.Head):
-		return nil, ports.Invalid.Errorf(op, "%q is not a full commit id", spec.Head)
+		return who, ports.Invalid.Errorf(op, "%q is not a full commit id", spec.Head)
 	case strings.ContainsRune(spec.Message, 0):
-		return nil, ports.Invalid.Errorf(op, "the message holds a NUL, which git cannot store")
+		return who, ports.Invalid.Errorf(op, "the message holds a NUL, which git cannot store")
 	}
-	at := fmt.Sprintf("@%d %s", spec.Date.Unix(), spec.Date.Format("-0700"))
-	return []string{
-		"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email, "GIT_AUTHOR_DATE=" + at,
-		"GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + email, "GIT_COMMITTER_DATE=" + at,
-	}, nil
+	return signature{name, email, spec.Date}, nil
 }
 
 func splitIdentity(identity string) (name, email string, ok bool) {
@@ -50,8 +46,8 @@ func splitIdentity(identity string) (name, email string, ok bool) {
 	return name, email, ok && closed && after == "" && name != "" && !strings.ContainsAny(identity, "\n\x00")
 }
 
-// commit is Commit with the identity as git's variables.
-func (c *checkout) commit(ctx context.Context, spec ports.CommitSpec, who []string) (ports.Commit, error) {
+// commit is Commit of a spec that was checked.
+func (c *checkout) commit(ctx context.Context, spec ports.CommitSpec, who signature) (ports.Commit, error) {
 	if damage := c.damage(); len(damage) > 0 {
 		return ports.Commit{}, &ports.RejectedError{Reasons: damage}
 	}
@@ -85,7 +81,7 @@ func (c *checkout) commit(ctx context.Context, spec ports.CommitSpec, who []stri
 	}
 	made := ports.Commit{ID: spec.Head, Tree: tree, Empty: len(changed) == 0}
 	if !made.Empty {
-		if made.ID, err = c.commitTree(ctx, who, spec.Message, tree, own); err != nil {
+		if made.ID, err = c.repo.commitTree(ctx, c.run, who, spec.Message, tree, own); err != nil {
 			return ports.Commit{}, err
 		}
 		c.repo.found.commit(made.ID, tree)

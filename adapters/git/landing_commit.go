@@ -33,14 +33,14 @@ func (i integrator) Commit(ctx context.Context, spec ports.MergeSpec, tree strin
 	return made, nil
 }
 
-func (r *Repo) commitMerge(ctx context.Context, spec ports.MergeSpec, tree, message string, who []string) (made ports.Commit, err error) {
+func (r *Repo) commitMerge(ctx context.Context, spec ports.MergeSpec, tree, message string, who signature) (made ports.Commit, err error) {
 	made.Tree = tree
 	if made.Empty, err = r.isEmpty(ctx, spec.Head, tree); err != nil {
 		return made, err
 	}
 	label, namespace := placeOf(spec.Into)
 	w := r.attached(label)
-	if made.ID, err = commitTree(ctx, w.run, who, message, tree, spec.Head, spec.Theirs); err != nil {
+	if made.ID, err = r.commitTree(ctx, w.run, who, message, tree, spec.Head, spec.Theirs); err != nil {
 		return made, err
 	}
 	r.found.merge(made.ID, spec.Theirs)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/agl/ports"
 )
@@ -42,11 +43,8 @@ func (c *checkout) settle(ctx context.Context, tree, reason string) (done ports.
 	}
 	// Salvage compares with a commit: what the merge is without what was done
 	// since.
-	who := []string{
-		"GIT_AUTHOR_NAME=AGL", "GIT_AUTHOR_EMAIL=agl@localhost", "GIT_AUTHOR_DATE=@0 +0000",
-		"GIT_COMMITTER_NAME=AGL", "GIT_COMMITTER_EMAIL=agl@localhost", "GIT_COMMITTER_DATE=@0 +0000",
-	}
-	merge, err := c.commitTree(ctx, who, "a merge before its commit\n", tree, at.branch, c.mergeHead())
+	who := signature{"AGL", "agl@localhost", time.Unix(0, 0).UTC()}
+	merge, err := c.repo.commitTree(ctx, c.run, who, "a merge before its commit\n", tree, at.branch, c.mergeHead())
 	if err != nil {
 		return done, err
 	}
@@ -62,20 +60,6 @@ func (c *checkout) settle(ctx context.Context, tree, reason string) (done ports.
 		return done, err
 	}
 	return done, c.clean(ctx, st.untracked, keep, &done)
-}
-
-// commitTree makes a durable commit, on no ref.
-func (c *checkout) commitTree(ctx context.Context, who []string, message, tree string, parents ...string) (string, error) {
-	return commitTree(ctx, c.run, who, message, tree, parents...)
-}
-
-func commitTree(ctx context.Context, run func(context.Context, call) ([]byte, error), who []string, message, tree string, parents ...string) (string, error) {
-	args := []string{"commit-tree", tree}
-	for _, p := range parents {
-		args = append(args, "-p", p)
-	}
-	out, err := run(ctx, call{durable: true, env: who, stdin: strings.NewReader(message), args: append(args, "-F", "-")})
-	return strings.TrimSpace(string(out)), err
 }
 
 // Snapshot returns a commit of the files in a checkout that holds a merge.
@@ -98,7 +82,7 @@ func (i integrator) Snapshot(ctx context.Context, ws ports.Workspace, spec ports
 	return id, nil
 }
 
-func (c *checkout) snapshot(ctx context.Context, spec ports.CommitSpec, who []string) (string, error) {
+func (c *checkout) snapshot(ctx context.Context, spec ports.CommitSpec, who signature) (string, error) {
 	x, err := c.readIndex(ctx)
 	switch {
 	case badIndex(err):
@@ -132,7 +116,7 @@ func (c *checkout) snapshot(ctx context.Context, spec ports.CommitSpec, who []st
 		if err != nil {
 			return err
 		}
-		id, err = c.commitTree(ctx, who, spec.Message, tree, spec.Head)
+		id, err = c.repo.commitTree(ctx, c.run, who, spec.Message, tree, spec.Head)
 		return err
 	})
 }

@@ -35,11 +35,20 @@ func (c *checkout) merge(ctx context.Context, spec ports.MergeSpec) (ports.Merge
 	if why, err := c.unmergeable(ctx, spec.Head); err != nil || why != "" {
 		return ports.Merge{}, orConflicted(err, why)
 	}
-	f, changes, at, err := c.foresee(ctx, spec.Head, spec.Theirs)
+	f, at, err := c.foresee(ctx, spec.Head, spec.Theirs)
 	if err != nil {
 		return ports.Merge{}, err
 	}
-	if len(changes) == 0 && f.clean {
+	compared := sync.OnceValues(func() ([]change, error) { return c.compare(ctx, spec.Head, f.tree) })
+	var changes []change
+	same := f.tree == at.tree
+	if at.tree == "" || !f.clean || c.repo.ignoreCase { // else nothing can be in the way of what changes
+		if changes, err = compared(); err != nil {
+			return ports.Merge{}, err
+		}
+		same = len(changes) == 0
+	}
+	if same && f.clean {
 		if in, err := c.repo.descends(ctx, spec.Head, spec.Theirs); err != nil || in {
 			return ports.Merge{}, orInvalid(err, "commit "+spec.Theirs+" is in "+spec.Head+" already: there is nothing to land")
 		}
@@ -57,11 +66,17 @@ func (c *checkout) merge(ctx context.Context, spec ports.MergeSpec) (ports.Merge
 	var writing sync.WaitGroup
 	defer writing.Wait()
 	if f.clean {
-		writing.Go(func() { written = c.writeOutTree(f.tree, changes) })
+		writing.Go(func() {
+			changes, err := compared()
+			if err == nil {
+				err = c.writeOutTree(f.tree, changes)
+			}
+			written = err
+		})
 	}
 	if err := c.checkOutMerge(ctx, spec.Head, f, changes, at.phantoms); err != nil {
-		if blocked, again := c.inTheWay(changes); wouldOverwrite(err) && again == nil && len(blocked) > 0 {
-			return ports.Merge{Message: made.Message, Conflicts: blocked, Blocked: true}, nil // it was put there meanwhile
+		if blocked := c.blockedMeanwhile(err, compared); len(blocked) > 0 {
+			return ports.Merge{Message: made.Message, Conflicts: blocked, Blocked: true}, nil
 		}
 		return ports.Merge{}, err
 	}
@@ -72,7 +87,7 @@ func (c *checkout) merge(ctx context.Context, spec ports.MergeSpec) (ports.Merge
 		return made, nil
 	}
 	made.Tree = f.tree
-	c.repo.found.tree(spec.Head, f.tree, len(changes) == 0)
+	c.repo.found.tree(spec.Head, f.tree, same)
 	writing.Wait()
 	return made, written
 }
@@ -92,31 +107,32 @@ func orInvalid(err error, why string) error {
 	return ports.Invalid.Errorf("", "%s", why)
 }
 
-// A footing is what stands in a checkout before a merge, beside what is committed.
+// A footing is what a merge begins on: the commit that the checkout is at, and
+// what stands there beside.
 type footing struct {
+	tree      string // the commit's, where nothing stands beside it, not even what is ignored; else ""
 	untracked []string
 	phantoms  []string // tracked files that git calls changed although they are as it wrote them
 }
 
-// foresee merges theirs into head without touching anything, says what that
-// changes, and looks at the checkout meanwhile.
-func (c *checkout) foresee(ctx context.Context, head, theirs string) (f forecast, changes []change, at footing, err error) {
+// foresee merges theirs into head without touching anything, and looks at the
+// checkout meanwhile.
+func (c *checkout) foresee(ctx context.Context, head, theirs string) (f forecast, at footing, err error) {
 	looked := make(chan error, 1)
 	go func() {
 		var err error
 		at, err = c.footing(ctx, head)
 		looked <- err
 	}()
-	if f, err = c.forecast(ctx, theirs); err == nil {
-		changes, err = c.compare(ctx, head, f.tree)
-	}
+	f, err = c.forecast(ctx, theirs)
 	lookErr := <-looked
-	return f, changes, at, cmp.Or(err, lookErr) // what cannot be merged at all is told before what is in its way
+	return f, at, cmp.Or(err, lookErr) // what cannot be merged at all is told before what is in its way
 }
 
 // footing looks at a checkout in which a merge into head is to be made.
 func (c *checkout) footing(ctx context.Context, head string) (at footing, err error) {
 	if c.asCommitted(head) {
+		at.tree = c.repo.found.treeOf(head)
 		return at, nil
 	}
 	st, err := c.status(ctx)
@@ -139,6 +155,23 @@ func (c *checkout) footing(ctx context.Context, head string) (at footing, err er
 		return at, orConflicted(nil, "it is not clean: "+list(st.tracked))
 	}
 	return at, nil
+}
+
+// blockedMeanwhile returns what was put where a merge writes after that had been
+// looked at, if that is why git refused.
+func (c *checkout) blockedMeanwhile(refusal error, compared func() ([]change, error)) []ports.ConflictPath {
+	if !wouldOverwrite(refusal) {
+		return nil
+	}
+	changes, err := compared()
+	if err != nil {
+		return nil
+	}
+	blocked, err := c.inTheWay(changes)
+	if err != nil {
+		return nil
+	}
+	return blocked
 }
 
 // wouldOverwrite reports whether git refused to check files out because of
