@@ -27,6 +27,7 @@ type (
 
 		Namespaces []namespaceObject `json:"namespaces"`
 		Replies    []ports.Reply     `json:"replies"`
+		Usage      usageAnswer       `json:"usage"`
 	}
 
 	runObject struct {
@@ -49,7 +50,7 @@ type (
 		Failure   *errorObject     `json:"failure,omitempty"`
 		Head      string           `json:"head"`
 		Session   string           `json:"session,omitempty"`
-		Usage     usageObject      `json:"usage"`
+		Usage     ports.Usage      `json:"usage"`
 		Started   time.Time        `json:"started"`
 		Ended     time.Time        `json:"ended"`
 		Landing   *landingObject   `json:"landing,omitempty"`
@@ -64,7 +65,7 @@ type (
 		Namespace string           `json:"namespace"`
 		Parent    string           `json:"parent"`
 		Records   int              `json:"records"`
-		Usage     usageObject      `json:"usage"`
+		Usage     ports.Usage      `json:"usage"`
 		Verb      ports.RecordKind `json:"verb"`
 		Name      string           `json:"name"`
 		Session   string           `json:"session,omitempty"`
@@ -87,11 +88,6 @@ type (
 		Asked     time.Time `json:"asked"`
 		Answer    string    `json:"answer"`
 		Unused    bool      `json:"unused"`
-	}
-
-	usageObject struct {
-		Input  int64 `json:"input"`
-		Output int64 `json:"output"`
 	}
 
 	errorAnswer struct {
@@ -160,7 +156,7 @@ func runJSON(info agl.RunInfo) runObject {
 func recordJSON(r *agl.Record) recordObject {
 	o := recordObject{
 		Seq: r.Seq, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Value: r.Value, Head: r.Head,
-		Session: r.Session, Usage: usageObject{Input: r.Usage.Input, Output: r.Usage.Output},
+		Session: r.Session, Usage: r.Usage,
 		Started: r.Started.UTC(), Ended: r.Ended.UTC(),
 	}
 	if r.Landing != nil {

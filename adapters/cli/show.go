@@ -28,7 +28,7 @@ func (c *showCmd) run(ctx context.Context, s *session) error {
 			return err
 		}
 		if s.globals.JSON {
-			answer := showAnswer{Run: runJSON(journal.Run), Namespaces: namespacesJSON(status), Replies: journal.Replies}
+			answer := showAnswer{Run: runJSON(journal.Run), Namespaces: namespacesJSON(status), Replies: journal.Replies, Usage: usageJSON(journal.Records)}
 			for i := range journal.Records {
 				answer.Records = append(answer.Records, recordJSON(&journal.Records[i]))
 			}
@@ -73,20 +73,22 @@ func journalText(j agl.Journal, status agl.Status, now time.Time, paint painter)
 	}
 	head.Flush()
 	b.WriteString(worktreesText(status, j.Records, now))
-	var usage ports.Usage
-	for i := range j.Records {
-		usage = usage.Add(j.Records[i].Usage)
-	}
+	_, usage := shares(j.Records)
 	if len(j.Records) > 0 {
 		b.WriteString("\n" + recordsText(j.Records))
 	}
 	for _, r := range j.Replies {
 		fmt.Fprintf(&b, "\n%s asked: %s\n    answered: %s\n", who(r.Namespace, r.From), line(r.Question, 200), line(r.Answer, 200))
 	}
+	if usage.Tokens() > 0 {
+		b.WriteString("\n" + usageText(j.Records))
+	}
 	given := ports.Usage{Input: status.Usage.Tokens() - usage.Tokens(), Cost: status.Usage.Cost - usage.Cost}
 	switch {
 	case given.Tokens() > 0:
 		fmt.Fprintf(&b, "\n%s; %s more in records given up or landings under way%s\n", tokens(usage), count(given.Tokens()), cost(given))
+	case usage.Tokens() > 0 && !usage.Complete:
+		fmt.Fprintf(&b, "\nat least %s in all\n", tokens(usage))
 	case len(j.Records) > 0:
 		fmt.Fprintf(&b, "\n%s in all\n", tokens(usage))
 	}

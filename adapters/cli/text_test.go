@@ -31,12 +31,12 @@ func journal() agl.Journal {
 		Records: []agl.Record{
 			{
 				Seq: 1, Kind: agl.KindStep, Namespace: ports.Base, Name: "implementer", Value: json.RawMessage(`{"summary":"a <b>"}`),
-				Before: a, Head: b, Usage: agl.Usage{Input: 1840, Output: 412, Complete: true}, Started: at(1), Ended: at(3.25),
+				Before: a, Head: b, Model: "claude/opus", Usage: agl.Usage{Input: 1840, Output: 412, Complete: true}, Started: at(1), Ended: at(3.25),
 			},
 			{
 				Seq: 3, Kind: agl.KindStep, Namespace: "parser", Name: "reviewer",
 				Failure: &agl.Failure{Kind: agl.Unavailable, Message: "the limit\nis reached"},
-				Before:  b, Head: b, Started: at(3.25), Ended: at(90.3),
+				Before:  b, Head: b, Model: "codex/gpt", Started: at(3.25), Ended: at(90.3),
 			},
 		},
 	}
@@ -60,7 +60,11 @@ SEQ  KIND  ROLE             OUTCOME      TIME   TOKENS  COMMIT
 
 3 failed: the limit is reached
 
-2,252 tokens in all
+ROLE         MODEL        STEPS  INPUT  CACHED  OUTPUT  REASONING  COST
+implementer  claude/opus  1      1,840  0       412     0          -
+reviewer     codex/gpt    1      ≥0     ≥0      ≥0      ≥0         -
+
+at least 2,252 tokens in all
 `
 	status := agl.Status{Usage: agl.Usage{Input: 2252}}
 	if diff := cmp.Diff(want, journalText(j, status, begun, false)); diff != "" {
@@ -165,10 +169,10 @@ func TestTheJSONOfWorktreesAndLandingsIsStable(t *testing.T) {
 	b, c, d := strings.Repeat("b", 40), strings.Repeat("c", 40), strings.Repeat("d", 40)
 	got, err := encode(namespacesJSON(status))
 	require.NoError(t, err)
-	const none = `"usage":{"input":0,"output":0},"verb":"","name":""`
+	const none = `"usage":{"input":0,"output":0,"cached":0,"reasoning":0,"cost":0,"complete":false},"verb":"","name":""`
 	want := `[{"namespace":"_base","parent":"","records":0,` + none + `,"waiting":"wide","asking":[]},` +
 		`{"namespace":"lexer","parent":"_base","records":3,` + none + `,"waiting":"_base","asking":[]},` +
-		`{"namespace":"tokens","parent":"lexer","records":2,"usage":{"input":1000,"output":234},"verb":"step","name":"builder","waiting":"","asking":[]},` +
+		`{"namespace":"tokens","parent":"lexer","records":2,"usage":{"input":1000,"output":234,"cached":0,"reasoning":0,"cost":0,"complete":false},"verb":"step","name":"builder","waiting":"","asking":[]},` +
 		`{"namespace":"printer","parent":"_base","records":1,` + none + `,"waiting":"","asking":[]}]`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("namespaces (-want +got):\n%s", diff)
@@ -187,7 +191,7 @@ func TestTheJSONOfShowIsStable(t *testing.T) {
 	var out strings.Builder
 	s := &session{stdout: &out}
 	j := journal()
-	answer := showAnswer{Run: runJSON(j.Run)}
+	answer := showAnswer{Run: runJSON(j.Run), Usage: usageJSON(j.Records)}
 	for i := range j.Records {
 		answer.Records = append(answer.Records, recordJSON(&j.Records[i]))
 	}
@@ -196,10 +200,15 @@ func TestTheJSONOfShowIsStable(t *testing.T) {
 	want := `{"run":{"label":"issue-12","workflow":"fix","version":1,"branch":"agl/issue-12","base":"` + a + `",` +
 		`"created":"2026-01-02T03:04:05Z","state":"failed","error":"over\u001b[2J\nlimit"},"records":[` +
 		`{"seq":1,"kind":"step","namespace":"_base","name":"implementer","value":{"summary":"a <b>"},"head":"` + b + `",` +
-		`"usage":{"input":1840,"output":412},"started":"2026-01-02T03:04:06Z","ended":"2026-01-02T03:04:08.25Z"},` +
+		`"usage":{"input":1840,"output":412,"cached":0,"reasoning":0,"cost":0,"complete":true},"started":"2026-01-02T03:04:06Z","ended":"2026-01-02T03:04:08.25Z"},` +
 		`{"seq":3,"kind":"step","namespace":"parser","name":"reviewer","value":null,` +
 		`"failure":{"kind":"unavailable","message":"the limit\nis reached"},"head":"` + b + `",` +
-		`"usage":{"input":0,"output":0},"started":"2026-01-02T03:04:08.25Z","ended":"2026-01-02T03:05:35.3Z"}],"namespaces":[],"replies":[]}` + "\n"
+		`"usage":{"input":0,"output":0,"cached":0,"reasoning":0,"cost":0,"complete":false},"started":"2026-01-02T03:04:08.25Z","ended":"2026-01-02T03:05:35.3Z"}],"namespaces":[],"replies":[],` +
+		`"usage":{"total":{"input":1840,"output":412,"cached":0,"reasoning":0,"cost":0,"complete":false},"roles":[` +
+		`{"name":"implementer","steps":1,"usage":{"input":1840,"output":412,"cached":0,"reasoning":0,"cost":0,"complete":true}},` +
+		`{"name":"reviewer","steps":1,"usage":{"input":0,"output":0,"cached":0,"reasoning":0,"cost":0,"complete":false}}],"models":[` +
+		`{"name":"claude/opus","steps":1,"usage":{"input":1840,"output":412,"cached":0,"reasoning":0,"cost":0,"complete":true}},` +
+		`{"name":"codex/gpt","steps":1,"usage":{"input":0,"output":0,"cached":0,"reasoning":0,"cost":0,"complete":false}}]}}` + "\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("show --json (-want +got):\n%s", diff)
 	}

@@ -138,7 +138,7 @@ func namespacesJSON(status agl.Status) []namespaceObject {
 		}
 		all = append(all, namespaceObject{
 			Namespace: ns.Namespace, Parent: ns.Parent, Records: ns.Records, Session: ns.Session,
-			Usage: usageObject{Input: ns.Usage.Input, Output: ns.Usage.Output},
+			Usage: ns.Usage,
 			Verb:  ns.Verb, Name: ns.Name, Waiting: ns.Waiting, Asking: asking,
 		})
 	}
