@@ -7,7 +7,8 @@ import "context"
 // (doctor), never by a run.
 type Examiner interface {
 	// Examine looks at everything there is to look at, within ctx. It spends no
-	// money and leaves nothing behind. What is wrong is a finding, and not an
+	// money and leaves nothing behind, but what a vendor's program writes in its
+	// user's home whenever it is asked whether somebody is logged in. What is wrong is a finding, and not an
 	// error; when ctx has ended, it returns soon, with what it has found.
 	Examine(ctx context.Context) Examination
 }

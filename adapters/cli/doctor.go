@@ -114,7 +114,9 @@ func doctorText(d local.Diagnosis, paint painter) string {
 			f.Name = "  " + f.Name
 			writeFinding(&b, f, paint)
 		}
-		writeRow(&b, "  enforces", "", enforces(a.Capabilities))
+		if a.Program != "" || !slices.ContainsFunc(a.Findings, func(f ports.Finding) bool { return f.Name == "program" }) {
+			writeRow(&b, "  enforces", "", enforces(a.Capabilities))
+		}
 	}
 	return b.String()
 }

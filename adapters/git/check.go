@@ -42,7 +42,7 @@ func (r *Repo) Check(ctx context.Context) error {
 			if !errors.As(err, &exit) {
 				return r.fault(op, err)
 			}
-			problems = append(problems, fmt.Sprintf("git does not know who commits (%s); git config --global user.name and user.email",
+			problems = append(problems, fmt.Sprintf("git does not know who commits (%s); git config --global user.name NAME && git config --global user.email ADDRESS",
 				ports.Printable(lastLine(exit.Stderr))))
 			break
 		}

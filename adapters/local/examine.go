@@ -171,7 +171,7 @@ func gate(p *Project) ports.Finding {
 	if p.Build == "" {
 		return ports.Finding{
 			Name: "build", State: ports.FoundWarning, Detail: "no build command: what lands is not built first",
-			Fix: "init --build COMMAND, or --build with one call",
+			Fix: "the command init --build COMMAND, or --build with one run",
 		}
 	}
 	return ports.Finding{Name: "build", State: ports.FoundOK, Detail: p.Build + ", for at most " + p.BuildTimeout.String()}

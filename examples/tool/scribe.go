@@ -17,8 +17,9 @@ type scribe struct{}
 
 var _ ports.Agent = scribe{}
 
-// Capabilities says that scribe calls tools, and keeps every restriction there
-// is: it runs nothing and reaches no network.
+// Capabilities says that scribe calls tools, and keeps every restriction that a
+// role can declare: it runs nothing and reaches no network. It does write, so
+// that NoWrite, to which a Reader is held, is not among them.
 func (scribe) Capabilities(context.Context, ports.Model) (ports.Capabilities, error) {
 	return ports.Capabilities{Tools: true, Enforce: []ports.Restriction{ports.NoShell, ports.NoNetwork, ports.NoVCS}}, nil
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"reflect"
 	"slices"
@@ -180,11 +181,11 @@ func (p problems) err(op string) error {
 	var lines []string
 	var errs []error
 	for _, problem := range p {
-		line := problem.err.Error()
+		err := problem.err
 		if who := strings.Join(problem.who, ", "); who != "" {
-			line = who + ": " + line
+			err = fmt.Errorf("%s: %w", who, err)
 		}
-		lines, errs = append(lines, line), append(errs, problem.err)
+		lines, errs = append(lines, err.Error()), append(errs, err)
 	}
 	kind := ports.KindOf(errors.Join(errs...))
 	if kind == "" {
@@ -214,7 +215,11 @@ func covers(ctx context.Context, agent ports.Agent, role *Role) error {
 	}
 	for _, r := range role.restrictions() {
 		if !slices.Contains(able.Enforce, r) {
-			lacks = append(lacks, "be held to "+string(r))
+			lack := "be held to " + string(r)
+			if r == ports.NoWrite {
+				lack += ", as a Reader is"
+			}
+			lacks = append(lacks, lack)
 		}
 	}
 	if len(lacks) > 0 {

@@ -74,7 +74,7 @@ func (p *Program) missing(err error) ports.Finding {
 	case !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, fs.ErrNotExist):
 		f.State, f.Detail = ports.FoundProblem, err.Error()
 	case p.Named:
-		f.State = ports.FoundProblem
+		f.State, f.Fix = ports.FoundProblem, "correct what names it, or install it there: "+p.Install
 	}
 	return f
 }
