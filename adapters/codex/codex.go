@@ -66,13 +66,26 @@ func (a *Agent) Capabilities(context.Context, ports.Model) (ports.Capabilities, 
 	return ports.Capabilities{Tools: true, Enforce: enforced()}, nil
 }
 
-// Ready asks the program which service it would speak to, and whether somebody
-// is logged in there. It asks no service.
+// Ready refuses a program that is too old for the channel, and asks it which
+// service it would speak to, and whether somebody is logged in there. It asks no
+// service.
 func (a *Agent) Ready(ctx context.Context, _ ports.Model) error {
 	if err := instructions.Check(a.opts.Instructions); err != nil {
 		return err
 	}
-	s, err := a.ask(ctx)
+	program, err := a.prog.Find()
+	if err != nil {
+		return a.prog.Unstarted(ctx, err)
+	}
+	if err := a.examined().Ready(ctx, program); err != nil {
+		return err
+	}
+	return a.loggedIn(ctx, program)
+}
+
+// loggedIn says, as an error, why the service would not know who asks.
+func (a *Agent) loggedIn(ctx context.Context, program string) error {
+	s, err := a.ask(ctx, program)
 	if err != nil {
 		return err
 	}
