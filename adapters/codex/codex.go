@@ -42,13 +42,15 @@ type Agent struct {
 	opts Options
 	prog vendorprog.Program
 
+	asking chan struct{} // holds something while one turn asks for the others
+
 	mu    sync.Mutex
 	known *service // what the user's configuration says, once it was read
 }
 
 // New returns an Agent.
 func New(opts Options) *Agent {
-	return &Agent{opts: opts, prog: vendorprog.Program{
+	return &Agent{opts: opts, asking: make(chan struct{}, 1), prog: vendorprog.Program{
 		Op: op, Name: cmp.Or(opts.Program, "codex"), Install: "npm install -g @openai/codex", Env: opts.Env, Outer: outer,
 	}}
 }

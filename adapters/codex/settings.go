@@ -144,8 +144,15 @@ func whole(value any) any {
 	return value
 }
 
-// service returns what is known of the user's configuration.
+// service returns what is known of the user's configuration: of turns that begin
+// at once, one asks for it.
 func (a *Agent) service(ctx context.Context, program string) (*service, error) {
+	select {
+	case a.asking <- struct{}{}:
+	case <-ctx.Done():
+		return nil, a.prog.Cancelled(ctx)
+	}
+	defer func() { <-a.asking }()
 	a.mu.Lock()
 	known := a.known
 	a.mu.Unlock()
