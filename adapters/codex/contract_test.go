@@ -64,7 +64,8 @@ func played(turn porttest.Turn) func(fakeapi.Request) fakeapi.Reply {
 	replies := compile(turn)
 	return func(r fakeapi.Request) fakeapi.Reply {
 		if r.Try == 0 && r.Turn == 0 && turn.Prompt != nil {
-			turn.Prompt(r.Heard())
+			_, prompt, _ := strings.Cut(r.Heard(), "</environment_context>\n") // where it works, and the date
+			turn.Prompt(prompt)
 		}
 		for _, b := range r.Results() {
 			if r.Try == 0 && turn.Result != nil {
