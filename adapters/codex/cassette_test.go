@@ -41,7 +41,7 @@ func taped(t testing.TB, folder string, opts codex.Options, script func(fakeapi.
 			"/params/threadSettings/", "/params/threadSettings/environments", "/params/threadSettings/collaborationMode",
 		},
 	})
-	opts.Program = tape.Program
+	opts.Program, opts.Env = tape.Program, append(opts.Env, tapetest.Fast)
 	return codex.New(opts), tape
 }
 
