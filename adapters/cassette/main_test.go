@@ -216,6 +216,7 @@ type spy struct {
 	testing.TB
 	mu       sync.Mutex
 	failures []string
+	skipped  bool
 	cleanups []func()
 }
 
@@ -239,6 +240,13 @@ func (s *spy) Failed() bool {
 	defer s.mu.Unlock()
 	return len(s.failures) > 0
 }
+
+func (s *spy) Skip(...any) {
+	s.skipped = true
+	panic(s)
+}
+
+func (s *spy) Skipped() bool { return s.skipped }
 
 func (s *spy) Cleanup(fn func()) { s.cleanups = append(s.cleanups, fn) }
 

@@ -2,12 +2,14 @@ package cassette
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 )
 
 // quiet returns a message in which what is at the given JSON pointers is empty:
-// [] for a list, {} for an object, "" for a text. All else stays as it is, but
-// the order of keys.
+// [] for a list, {} for an object, "" for a text. A pointer that ends in "/" is to
+// an object of which the members are left out that are null. All else stays as it
+// is, but the order of keys.
 func quiet(doc []byte, pointers []string) []byte {
 	for _, pointer := range pointers {
 		steps := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
@@ -32,7 +34,14 @@ func emptied(doc json.RawMessage, steps []string) (json.RawMessage, bool) {
 		return nil, false
 	}
 	var object map[string]json.RawMessage
-	if json.Unmarshal(doc, &object) != nil || object[steps[0]] == nil {
+	if json.Unmarshal(doc, &object) != nil || object == nil {
+		return nil, false
+	}
+	if len(steps) == 1 && steps[0] == "" {
+		maps.DeleteFunc(object, func(_ string, value json.RawMessage) bool { return string(value) == "null" })
+		return encode(object), true
+	}
+	if object[steps[0]] == nil {
 		return nil, false
 	}
 	made, ok := emptied(object[steps[0]], steps[1:])

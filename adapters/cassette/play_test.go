@@ -269,3 +269,26 @@ func TestNothingIsKeptOfATestThatFails(t *testing.T) {
 	})
 	require.NoFileExists(t, path)
 }
+
+// It is skipped again when it is played, as far as it came.
+func TestATestThatIsSkippedInItsMiddleIsRecorded(t *testing.T) {
+	t.Parallel()
+	for _, started := range []bool{false, true} {
+		path := filepath.Join(t.TempDir(), "tape.jsonl")
+		test := func(tape func(testing.TB) *cassette.Tape) string {
+			return spied(t, func(t testing.TB) {
+				program := tape(t).Program
+				if started {
+					connect(t, program, "lines", nil).end()
+				}
+				t.Skip("it cannot do more")
+			})
+		}
+		require.Empty(t, test(func(t testing.TB) *cassette.Tape { return cassette.Record(t, path, self(t), cassette.Options{}) }))
+		if !started {
+			require.NoFileExists(t, path)
+			continue
+		}
+		require.Empty(t, test(func(t testing.TB) *cassette.Tape { return cassette.Play(t, path, cassette.Options{}) }))
+	}
+}

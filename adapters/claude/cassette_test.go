@@ -39,7 +39,7 @@ func taped(t testing.TB, folder string, opts claude.Options, script func(fakeapi
 			"/capabilities", "/plugins", "/subagent_stats", "/model_usage_since_last_result", "/begun_message_ids",
 		},
 	})
-	opts.Program = tape.Program
+	opts.Program, opts.Env = tape.Program, append(opts.Env, tapetest.Fast)
 	return claude.New(opts), tape
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"os"
 	"time"
 
 	"example.com/agl/internal/instructions"
@@ -79,11 +80,17 @@ func (a *Agent) Ready(ctx context.Context, _ ports.Model) error {
 	return a.loggedIn(ctx, program)
 }
 
-// loggedIn says, as an error, why nobody is logged in.
+// loggedIn says, as an error, why nobody is logged in. The program is asked in an
+// empty folder, in which nothing configures it.
 func (a *Agent) loggedIn(ctx context.Context, program string) error {
+	dir, err := os.MkdirTemp("", "agl-claude-")
+	if err != nil {
+		return ports.Unavailable.Errorf(op, "making a folder for it: %w", err)
+	}
+	defer os.RemoveAll(dir)
 	var out, errs proc.Tail
 	exit, err := (&proc.Cmd{
-		Args: []string{program, "auth", "status"}, Env: a.environ(), Stdout: &out, Stderr: &errs, Grace: a.opts.Grace,
+		Args: []string{program, "auth", "status"}, Dir: dir, Env: a.environ(), Stdout: &out, Stderr: &errs, Grace: a.opts.Grace,
 	}).Run(ctx)
 	if err != nil {
 		return a.prog.Unstarted(ctx, err)

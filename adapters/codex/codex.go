@@ -42,13 +42,15 @@ type Agent struct {
 	opts Options
 	prog vendorprog.Program
 
+	asking chan struct{} // holds something while one turn asks for the others
+
 	mu    sync.Mutex
 	known *service // what the user's configuration says, once it was read
 }
 
 // New returns an Agent.
 func New(opts Options) *Agent {
-	return &Agent{opts: opts, prog: vendorprog.Program{
+	return &Agent{opts: opts, asking: make(chan struct{}, 1), prog: vendorprog.Program{
 		Op: op, Name: cmp.Or(opts.Program, "codex"), Install: "npm install -g @openai/codex", Env: opts.Env, Outer: outer,
 	}}
 }
@@ -66,13 +68,26 @@ func (a *Agent) Capabilities(context.Context, ports.Model) (ports.Capabilities, 
 	return ports.Capabilities{Tools: true, Enforce: enforced()}, nil
 }
 
-// Ready asks the program which service it would speak to, and whether somebody
-// is logged in there. It asks no service.
+// Ready refuses a program that is too old for the channel, and asks it which
+// service it would speak to, and whether somebody is logged in there. It asks no
+// service.
 func (a *Agent) Ready(ctx context.Context, _ ports.Model) error {
 	if err := instructions.Check(a.opts.Instructions); err != nil {
 		return err
 	}
-	s, err := a.ask(ctx)
+	program, err := a.prog.Find()
+	if err != nil {
+		return a.prog.Unstarted(ctx, err)
+	}
+	if err := a.examined().Ready(ctx, program); err != nil {
+		return err
+	}
+	return a.loggedIn(ctx, program)
+}
+
+// loggedIn says, as an error, why the service would not know who asks.
+func (a *Agent) loggedIn(ctx context.Context, program string) error {
+	s, err := a.ask(ctx, program)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/agl/adapters/codex"
 	"example.com/agl/internal/fakeapi"
@@ -13,28 +14,34 @@ import (
 	"example.com/agl/ports/porttest"
 )
 
+// contract says what of the contract Codex can be held to.
+var contract = porttest.AgentOptions{
+	NotReady: func(t testing.TB) ports.Agent {
+		return codex.New(codex.Options{Program: filepath.Join(t.TempDir(), "codex"), Env: vendortest.CodexEnv(t, "http://127.0.0.1:1")})
+	},
+	Model:     "codex/fake-model",
+	Prompts:   true,
+	Results:   true,
+	Parallel:  true,
+	Recovers:  true,
+	Programs:  true,
+	Cached:    true,
+	Reasoning: true,
+	Slow:      true,
+	// It is told to ask for no permission, and asks for none: what its sandbox
+	// forbids fails as it would for anybody.
+	Refuses: false,
+	// What a response used is told when its calls have returned.
+	Live: false,
+}
+
 func TestCodexKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	vendortest.Codex(t, "http://127.0.0.1:1") // skips the whole
-	porttest.Agent(t, porttest.AgentOptions{
-		Play: func(t testing.TB, turn porttest.Turn) ports.Agent { return real(t, played(turn)) },
-		NotReady: func(t testing.TB) ports.Agent {
-			return codex.New(codex.Options{Program: filepath.Join(t.TempDir(), "codex"), Env: vendortest.CodexEnv(t, "http://127.0.0.1:1")})
-		},
-		Model:     "codex/fake-model",
-		Prompts:   true,
-		Results:   true,
-		Parallel:  true,
-		Programs:  true,
-		Cached:    true,
-		Reasoning: true,
-		Slow:      true,
-		// It is told to ask for no permission, and asks for none: what its sandbox
-		// forbids fails as it would for anybody.
-		Refuses: false,
-		// What a response used is told when its calls have returned.
-		Live: false,
-	})
+	opts := contract
+	opts.Play = func(t testing.TB, turn porttest.Turn) ports.Agent { return real(t, played(turn)) }
+	opts.Wait = 30 * time.Second // a person is asked
+	porttest.Agent(t, opts)
 }
 
 // real returns Codex with a model that does what script says.
@@ -57,7 +64,8 @@ func played(turn porttest.Turn) func(fakeapi.Request) fakeapi.Reply {
 	replies := compile(turn)
 	return func(r fakeapi.Request) fakeapi.Reply {
 		if r.Try == 0 && r.Turn == 0 && turn.Prompt != nil {
-			turn.Prompt(r.Heard())
+			_, prompt, _ := strings.Cut(r.Heard(), "</environment_context>\n") // where it works, and the date
+			turn.Prompt(prompt)
 		}
 		for _, b := range r.Results() {
 			if r.Try == 0 && turn.Result != nil {

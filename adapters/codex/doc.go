@@ -17,7 +17,7 @@
 // things of the user's are in it: the login, a link to the user's auth.json, which
 // Codex renews in its place; and which service Codex is to speak to
 // (model_provider, model_providers, openai_base_url, chatgpt_base_url), which the
-// program is asked for once, in its user's home, without beginning anything there.
+// program is asked for once for all turns, in its user's home, without beginning anything there.
 // A thread that begins in a sandbox that writes would have Codex trust the
 // checkout, and take the repository's .codex/config.toml: each begins in one that
 // only reads, and its turn is then given its own.
@@ -83,6 +83,13 @@
 // Options.Retries where config.toml names the service, and Codex's own default (5)
 // at OpenAI's. Its waiting for a network, which has no end, is off. That a service
 // is tried again is no sign of life to the idle limit.
+//
+// # Examination
+//
+// Examine compares the version, runs a turn over the channel and asks which
+// service it would be, and for the login there. The turn is with a fake of the
+// service on loopback, in an environment that has nothing of the operator's but
+// the PATH. Ready asks for the version, too, and refuses an older one.
 //
 // # Usage
 //

@@ -55,13 +55,9 @@ func (a *Agent) userHome() string {
 	return filepath.Join(home, ".codex")
 }
 
-// ask starts the program as its user has set it up, and asks what it would do.
+// ask starts the program at a path as its user has set it up, and asks what it would do.
 // No thread is begun, so that nothing of what is set up there is started.
-func (a *Agent) ask(ctx context.Context) (*service, error) {
-	program, err := a.prog.Find()
-	if err != nil {
-		return nil, a.prog.Unstarted(ctx, err)
-	}
+func (a *Agent) ask(ctx context.Context, program string) (*service, error) {
 	room, err := newRoom("")
 	if err != nil {
 		return nil, err
@@ -148,15 +144,22 @@ func whole(value any) any {
 	return value
 }
 
-// service returns what is known of the user's configuration.
-func (a *Agent) service(ctx context.Context) (*service, error) {
+// service returns what is known of the user's configuration: of turns that begin
+// at once, one asks for it.
+func (a *Agent) service(ctx context.Context, program string) (*service, error) {
+	select {
+	case a.asking <- struct{}{}:
+	case <-ctx.Done():
+		return nil, a.prog.Cancelled(ctx)
+	}
+	defer func() { <-a.asking }()
 	a.mu.Lock()
 	known := a.known
 	a.mu.Unlock()
 	if known != nil {
 		return known, nil
 	}
-	return a.ask(ctx)
+	return a.ask(ctx, program)
 }
 
 func (s *service) ready(a *Agent) error {
@@ -185,10 +188,10 @@ func (a *Agent) unasked(ctx context.Context, p *vendorprog.Process, err error) e
 		if err != nil && !errors.Is(err, context.Canceled) {
 			return a.prog.Unstarted(ctx, err)
 		}
-		return ports.Unavailable.Errorf(op, "%s does not speak its live channel (%v: %s); AGL works with version 0.171.0 and later",
-			a.prog.Name, exit, vendorprog.Quote(p.Stderr.String()))
+		return ports.Unavailable.Errorf(op, "%s does not speak its live channel (%v: %s); AGL works with version %s and later",
+			a.prog.Name, exit, vendorprog.Quote(p.Stderr.String()), versions.Oldest)
 	case errors.As(err, &failed):
-		return ports.Unavailable.Errorf(op, "it does not answer as version 0.171.0 does, which AGL works with: %s", vendorprog.Quote(failed.Message))
+		return ports.Unavailable.Errorf(op, "it does not answer as version %s does, which AGL works with: %s", versions.Oldest, vendorprog.Quote(failed.Message))
 	case errors.Is(err, context.DeadlineExceeded):
 		return ports.Unavailable.Errorf(op, "%s did not answer within %v", a.prog.Name, a.idle())
 	default:

@@ -30,7 +30,8 @@ func failed(message, info string) string {
 // standIn is a program that speaks the channel as far as a test needs: asked for
 // its configuration, it has none; otherwise it begins a thread and a turn, and
 // then does what a shell's script says. THREAD and TURN are the lines of these
-// requests, and OUT a folder for what it finds out.
+// requests, and OUT a folder for what it finds out; asked in it has a line for each
+// time that it was asked.
 func standIn(t testing.TB, opts codex.Options, body string) (agent ports.Agent, out string) {
 	t.Helper()
 	return standInOn(t, opts, `{"id":2,"result":{"thread":{"id":"T"},"sandbox":{"type":"readOnly","networkAccess":false}}}`, body)
@@ -47,7 +48,7 @@ func standInOn(t testing.TB, opts codex.Options, started, body string) (agent po
 	opts.Env = append(opts.Env, "OUT="+out)
 	opts.Grace = cmp.Or(opts.Grace, time.Second)
 	gittest.Program(t, opts.Program, "#!/bin/sh\nread -r INIT\n"+say(`{"id":1,"result":{"userAgent":"codex"}}`)+"read -r INITIALIZED\nread -r THREAD\n"+
-		"case \"$THREAD\" in *config/read*)\n"+say(`{"id":2,"result":{"config":{"model_provider":null}}}`)+"read -r ACCOUNT\n"+
+		"case \"$THREAD\" in *config/read*)\necho >>$OUT/asked\n"+say(`{"id":2,"result":{"config":{"model_provider":null}}}`)+"read -r ACCOUNT\n"+
 		say(`{"id":3,"result":{"account":null,"requiresOpenaiAuth":true}}`)+"exit;;\nesac\n"+
 		say(started)+"read -r TURN\n"+say(`{"id":3,"result":{"turn":{"id":"U","status":"inProgress"}}}`)+body)
 	return codex.New(opts), out

@@ -10,10 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"example.com/agl/adapters/codex"
@@ -342,6 +344,23 @@ func TestACancelledTurnIsInterruptedAndThenEnded(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestTurnsThatBeginAtOnceAskForTheConfigurationOnce(t *testing.T) {
+	t.Parallel()
+	agent, out := standIn(t, codex.Options{}, say(said)+say(success))
+	var turns sync.WaitGroup
+	for range 4 {
+		task := request(t, "hi")
+		turns.Go(func() {
+			_, err := agent.Run(t.Context(), task, silent)
+			assert.NoError(t, err)
+		})
+	}
+	turns.Wait()
+	asked, err := os.ReadFile(filepath.Join(out, "asked"))
+	require.NoError(t, err)
+	require.Equal(t, "\n", string(asked))
 }
 
 func TestAProgramThatIsNotReadyIsUnavailable(t *testing.T) {

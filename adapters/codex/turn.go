@@ -76,13 +76,13 @@ func (a *Agent) Run(ctx context.Context, task ports.Task, emit func(ports.AgentE
 }
 
 func (t *turn) run(ctx context.Context) error {
-	service, err := t.agent.service(ctx)
-	if err != nil {
-		return err
-	}
 	program, err := t.agent.prog.Find()
 	if err != nil {
 		return t.agent.prog.Unstarted(ctx, err)
+	}
+	service, err := t.agent.service(ctx, program)
+	if err != nil {
+		return err
 	}
 	room, err := newRoom(t.agent.userHome())
 	if err != nil {
@@ -190,7 +190,7 @@ func (t *turn) begins(ctx context.Context, b beginning) error {
 		if _ = json.Unmarshal(failed.Data, &data); data.Code == "input_too_large" {
 			return ports.Invalid.Errorf(op, "the request is too long: %s; have the agent read what is long from a file", vendorprog.Quote(failed.Message))
 		}
-		return ports.Unavailable.Errorf(op, "it does not take AGL's settings: %s; AGL works with version 0.171.0 and later", vendorprog.Quote(failed.Message))
+		return ports.Unavailable.Errorf(op, "it does not take AGL's settings: %s; AGL works with version %s and later", vendorprog.Quote(failed.Message), versions.Oldest)
 	case errors.Is(b.err, jsonrpc.ErrEnded):
 		return t.broken(ctx)
 	case ctx.Err() != nil:

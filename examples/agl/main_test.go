@@ -50,9 +50,9 @@ func TestTheCommand(t *testing.T) {
 			env.Setenv("HOME", home)
 			env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 			env.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
-			env.Setenv("AGL_CLAUDE", filepath.Join(env.WorkDir, "no", "claude")) // no vendor's program is started
-			env.Setenv("AGL_CODEX", filepath.Join(env.WorkDir, "no", "codex"))
-			env.Setenv("AGL_COPILOT", filepath.Join(env.WorkDir, "no", "copilot"))
+			for _, vendor := range []string{"claude", "codex", "copilot"} { // no program of the machine's is started
+				env.Setenv("AGL_"+strings.ToUpper(vendor), filepath.Join(env.WorkDir, "no", vendor))
+			}
 			env.Setenv("STATE", filepath.Join(home, ".local", "state", "agl"))
 			hurried := func(name, script string) error {
 				script = regexp.MustCompile(`(?m)^sleep .*\n`).ReplaceAllString(script, "")

@@ -203,3 +203,15 @@ func TestAnExaminationEndsWithItsContextAndLeavesNothing(t *testing.T) {
 		t.Errorf("%v is left (%v)", left, err)
 	}
 }
+
+func TestAProgramIsAskedForItsVersionInAnEmptyFolder(t *testing.T) {
+	t.Parallel()
+	p := program(t, `[ -z "$(ls -A)" ] && echo 1.2.3`)
+	path, err := p.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if version, err := examine.Version(t.Context(), path, p.Environ); version != "1.2.3" || err != nil {
+		t.Errorf("got %q, %v; want 1.2.3", version, err)
+	}
+}

@@ -3,6 +3,7 @@ package examine
 import (
 	"context"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -52,10 +53,16 @@ var versionNumber = regexp.MustCompile(`\d{1,18}(\.\d{1,18}){2}`)
 // A startError says that a program could not be started at all.
 type startError struct{ error }
 
-// Version asks the program at path for its version, and returns the number.
+// Version asks the program at path for its version, and returns the number. It is
+// asked in an empty folder: what is where AGL was started is none of its business.
 func Version(ctx context.Context, path string, env []string) (string, error) {
+	dir, err := os.MkdirTemp("", "agl-version-")
+	if err != nil {
+		return "", &startError{err}
+	}
+	defer os.RemoveAll(dir)
 	var out, errs proc.Tail
-	exit, err := (&proc.Cmd{Args: []string{path, "--version"}, Env: env, Stdout: &out, Stderr: &errs, Grace: time.Second}).Run(ctx)
+	exit, err := (&proc.Cmd{Args: []string{path, "--version"}, Dir: dir, Env: env, Stdout: &out, Stderr: &errs, Grace: time.Second}).Run(ctx)
 	switch number := versionNumber.FindString(out.String()); {
 	case err != nil:
 		return "", &startError{err}

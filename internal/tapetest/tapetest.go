@@ -26,6 +26,10 @@ import (
 // that testdata/vendors pins.
 var Record = flag.Bool("record", false, "record testdata/cassettes again, from the program that testdata/vendors pins")
 
+// Fast is a variable for the environment of what plays: built with -race, it would
+// otherwise wait for a second at the end of each take.
+const Fast = "GORACE=atexit_sleep_ms=0"
+
 // folder holds an adapter's recordings.
 var folder = filepath.Join("testdata", "cassettes")
 
