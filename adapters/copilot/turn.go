@@ -144,14 +144,15 @@ func (t *turn) play(ctx context.Context) error {
 				return err
 			}
 		case e := <-t.events:
+			was := t.idle
 			t.take(e)
-			if t.gaveUp {
+			switch {
+			case t.gaveUp:
 				return t.failing()
-			}
-			if t.idle {
-				settled.Reset(settling)
-			} else {
+			case !t.idle:
 				settled.Stop()
+			case !was: // what a command writes that runs on is no reason to wait longer
+				settled.Reset(settling)
 			}
 		}
 		t.watch.Seen()
@@ -291,6 +292,10 @@ func (t *turn) take(e event) {
 	case "tool.execution_start":
 		t.at[e.Data.CallID] = true
 		t.emit(vendorprog.Deed(e.Data.ToolName, argument(e.Data.Arguments), t.task.Dir))
+	case "assistant.turn_start": // also of an agent that the end of a command has woken
+		if own {
+			t.idle = false
+		}
 	case "assistant.usage":
 		t.used.add(e.Data.usage)
 		if own {
