@@ -47,9 +47,9 @@
 // Codex lets write programs, which call its tools, are held to the same. On Windows the
 // sandbox has to be set up first, and Capabilities says NoShell alone.
 //
-// The keys of the service (OPENAI_API_KEY, CODEX_API_KEY, and the variable that
-// config.toml names) are kept from commands. The login is a file, which they could
-// read.
+// The keys of the service (OPENAI_API_KEY, CODEX_API_KEY, CODEX_ACCESS_TOKEN, and
+// the variables that config.toml names: env_key, env_http_headers) are kept from
+// commands. The login is a file, which they could read.
 //
 // # Outcomes
 //

@@ -23,6 +23,8 @@ type service struct {
 	Missing bool   // and does not
 	Login   bool   // somebody has to be logged in
 	Account bool   // and is
+
+	Keys []string // all variables of which the service is sent what they hold
 }
 
 type object = map[string]any
@@ -120,10 +122,17 @@ func (s *service) provider(a *Agent, name string, provider object) {
 	// tried again.
 	provider["stream_idle_timeout_ms"] = 2 * a.idle().Milliseconds()
 	s.Config["model_providers"] = object{name: provider}
+	headers, _ := provider["env_http_headers"].(object)
+	for _, variable := range headers {
+		if held, ok := variable.(string); ok && held != "" {
+			s.Keys = append(s.Keys, held)
+		}
+	}
 	key, _ := provider["env_key"].(string)
 	if key == "" {
 		return
 	}
+	s.Keys = append(s.Keys, key)
 	s.EnvKey, s.Missing = key, !slices.ContainsFunc(a.prog.Environ(), func(entry string) bool {
 		return strings.HasPrefix(entry, key+"=") && len(entry) > len(key)+1
 	})
