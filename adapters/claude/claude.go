@@ -83,7 +83,7 @@ func (a *Agent) Ready(ctx context.Context, _ ports.Model) error {
 func (a *Agent) loggedIn(ctx context.Context, program string) error {
 	var out, errs proc.Tail
 	exit, err := (&proc.Cmd{
-		Args: []string{program, "auth", "status"}, Env: a.environ(), Stdout: &out, Stderr: &errs, Grace: a.opts.Grace,
+		Args: []string{program, "--setting-sources=", "auth", "status"}, Env: a.environ(), Stdout: &out, Stderr: &errs, Grace: a.opts.Grace,
 	}).Run(ctx)
 	if err != nil {
 		return a.prog.Unstarted(ctx, err)
