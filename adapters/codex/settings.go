@@ -33,7 +33,8 @@ type object = map[string]any
 var serviceKeys = []string{"model_provider", "openai_base_url", "chatgpt_base_url"}
 
 // userHome is the folder in which the user's Codex keeps its configuration and
-// its login.
+// its login; "" if the environment names none, or none that is the same wherever
+// the program runs.
 func (a *Agent) userHome() string {
 	env := a.prog.Env
 	if env == nil {
@@ -47,14 +48,18 @@ func (a *Agent) userHome() string {
 		}
 		return found
 	}
-	if dir := value("CODEX_HOME"); dir != "" {
-		return dir
+	dir := value("CODEX_HOME")
+	if dir == "" {
+		home := value("HOME")
+		if runtime.GOOS == "windows" {
+			home = value("USERPROFILE")
+		}
+		dir = filepath.Join(home, ".codex")
 	}
-	home := value("HOME")
-	if runtime.GOOS == "windows" {
-		home = value("USERPROFILE")
+	if !filepath.IsAbs(dir) {
+		return ""
 	}
-	return filepath.Join(home, ".codex")
+	return dir
 }
 
 // ask starts the program as its user has set it up, and asks what it would do.
