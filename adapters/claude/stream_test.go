@@ -279,10 +279,11 @@ func TestAProgramThatIsNotReadyIsUnavailable(t *testing.T) {
 		"logged out":   {`echo '{"loggedIn":false}'; exit 1`, "auth login"},
 		"another one":  {`echo "unknown command auth" >&2; exit 2`, "unknown command auth"},
 		"it is silent": {`exit 0`, "says nothing"},
+		"it hangs":     {`exec sleep 600`, "did not answer within 2s"},
 	} {
 		program := filepath.Join(t.TempDir(), "claude")
 		gittest.Program(t, program, "#!/bin/sh\n"+tt.script)
-		err := claude.New(claude.Options{Program: program, Env: vendortest.ClaudeEnv(t, "")}).Ready(t.Context(), "claude/haiku")
+		err := claude.New(claude.Options{Program: program, Env: vendortest.ClaudeEnv(t, ""), Idle: 2 * time.Second}).Ready(t.Context(), "claude/haiku")
 		require.ErrorIs(t, err, ports.Unavailable, name)
 		require.ErrorContains(t, err, tt.says, name)
 	}

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/agl/internal/jsonrpc"
 	"example.com/agl/internal/proc"
@@ -62,6 +63,9 @@ func (a *Agent) userHome() string {
 	return dir
 }
 
+// patience is how long the program may take to answer what it is asked there.
+func (a *Agent) patience() time.Duration { return min(a.idle(), vendorprog.Readiness) }
+
 // ask starts the program as its user has set it up, and asks what it would do.
 // No thread is begun, so that nothing of what is set up there is started.
 func (a *Agent) ask(ctx context.Context) (*service, error) {
@@ -80,7 +84,7 @@ func (a *Agent) ask(ctx context.Context) (*service, error) {
 	conn := jsonrpc.New(ctx, p.Stdout, p.Stdin, jsonrpc.Options{Bare: true})
 	defer conn.Close()
 	defer p.End()
-	asking, cancel := context.WithTimeout(ctx, a.idle())
+	asking, cancel := context.WithTimeout(ctx, a.patience())
 	defer cancel()
 
 	var config struct{ Config object }
@@ -204,7 +208,7 @@ func (a *Agent) unasked(ctx context.Context, p *vendorprog.Process, err error) e
 	case errors.As(err, &failed):
 		return ports.Unavailable.Errorf(op, "it does not answer as version 0.171.0 does, which AGL works with: %s", vendorprog.Quote(failed.Message))
 	case errors.Is(err, context.DeadlineExceeded):
-		return ports.Unavailable.Errorf(op, "%s did not answer within %v", a.prog.Name, a.idle())
+		return ports.Unavailable.Errorf(op, "%s did not answer within %v", a.prog.Name, a.patience())
 	default:
 		return ports.Unavailable.Errorf(op, "%w", err)
 	}
