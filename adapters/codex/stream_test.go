@@ -76,6 +76,8 @@ func TestAnOutcomeIsHonest(t *testing.T) {
 		{"a sandbox that does not work", say(failed("no namespaces", `"sandboxError"`)), ports.Unavailable, "sandbox"},
 		{"a login that is over", say(failed("expired", `"unauthorized"`)), ports.Unavailable, "login"},
 		{"a service that is not reached", say(failed("refused", `{"httpConnectionFailed":{"httpStatusCode":null}}`)), ports.Unavailable, "does not answer"},
+		{"an account that cannot pay", say(failed("pay", `{"httpConnectionFailed":{"httpStatusCode":402}}`)), ports.Unavailable, "cannot pay"},
+		{"a service that is too slow", say(failed("timeout", `{"httpConnectionFailed":{"httpStatusCode":408}}`)), ports.Unavailable, "does not answer"},
 		{"a stream that was cut", say(failed("cut", `{"responseStreamDisconnected":{"httpStatusCode":null}}`)), ports.Unexpected, "cut"},
 		{"a rate limit", say(failed("slow", `"rateLimitExceeded"`)), ports.Unavailable, "slow"},
 		{"no key", say(failed("Missing environment variable: `X`.", `"other"`)), ports.Unavailable, "Set it"},
