@@ -33,9 +33,7 @@ func TestClaudeCodeIsExaminedWithoutItsService(t *testing.T) {
 	t.Setenv("TMPDIR", temp)
 	api := fakeapi.New(t, func(fakeapi.Request) fakeapi.Reply { return fakeapi.Reply{} })
 	program, env := vendortest.Claude(t, api.URL)
-	for _, leak := range []string{"ANTHROPIC_MODEL=leaked", "ANTHROPIC_CUSTOM_HEADERS=X-Leaked: 1"} {
-		env = append(env, leak)
-	}
+	env = append(env, "ANTHROPIC_MODEL=leaked", "ANTHROPIC_CUSTOM_HEADERS=X-Leaked: 1")
 	e := claude.New(claude.Options{Program: program, Env: env}).Examine(t.Context())
 	want := map[string]ports.FindingState{"program": ports.FoundOK, "version": ports.FoundOK, "channel": ports.FoundOK, "login": ports.FoundOK}
 	if diff := cmp.Diff(want, states(e)); diff != "" {
