@@ -20,7 +20,8 @@ type Agent interface {
 	// cancelled, the outcome's Usage is what was used until then as far as that
 	// is known, or zero and not Complete: then it is the last that was emitted.
 	// When ctx is cancelled, Run ends what it started and returns an error that
-	// wraps ctx.Err() and has no Kind. A tool that panics may make Run panic; it
+	// wraps ctx.Err() and has no Kind, unless the turn has come to its good end
+	// already. A tool that panics may make Run panic; it
 	// leaves the agent as it was. Each turn is a conversation of its own.
 	Run(ctx context.Context, task Task, emit func(AgentEvent)) (Outcome, error)
 }

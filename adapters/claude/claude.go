@@ -74,10 +74,17 @@ func (a *Agent) Ready(ctx context.Context, _ ports.Model) error {
 	if err != nil {
 		return a.prog.Unstarted(ctx, err)
 	}
-	if err := a.examined().Ready(ctx, program); err != nil {
-		return err
+	limit := min(a.idle(), vendorprog.Readiness)
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err = a.examined().Ready(limited, program)
+	if err == nil {
+		err = a.loggedIn(limited, program)
 	}
-	return a.loggedIn(ctx, program)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return ports.Unavailable.Errorf(op, "%s does not say whether it is logged in: it did not answer within %v", a.prog.Name, limit)
+	}
+	return err
 }
 
 // loggedIn says, as an error, why nobody is logged in. The program is asked in an
@@ -90,7 +97,7 @@ func (a *Agent) loggedIn(ctx context.Context, program string) error {
 	defer os.RemoveAll(dir)
 	var out, errs proc.Tail
 	exit, err := (&proc.Cmd{
-		Args: []string{program, "auth", "status"}, Dir: dir, Env: a.environ(), Stdout: &out, Stderr: &errs, Grace: a.opts.Grace,
+		Args: []string{program, "--setting-sources=", "auth", "status"}, Dir: dir, Env: a.environ(), Stdout: &out, Stderr: &errs, Grace: a.opts.Grace,
 	}).Run(ctx)
 	if err != nil {
 		return a.prog.Unstarted(ctx, err)

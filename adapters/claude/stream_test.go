@@ -44,6 +44,25 @@ func TestAProgramThatDoesNotEndAfterItsResultIsEndedAndHasSucceeded(t *testing.T
 	}
 }
 
+// What has been bought is kept: its program need not have ended.
+func TestATurnThatIsCancelledAfterItsResultHasSucceeded(t *testing.T) {
+	t.Parallel()
+	agent, out := standIn(t, claude.Options{Grace: time.Minute}, say(said)+say(success)+"cat >/dev/null; touch $OUT/waits; exec sleep 600")
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		for ctx.Err() == nil {
+			if _, err := os.Stat(filepath.Join(out, "waits")); err == nil {
+				return
+			}
+			<-time.After(5 * time.Millisecond)
+		}
+	}()
+	o, err := agent.Run(ctx, request(t, "hi"), silent)
+	require.NoError(t, err)
+	require.Equal(t, "all done", o.Text)
+}
+
 // Cases B2, B3, B6, B7, and the rest of the table in the package's
 // documentation that the program itself cannot be made to do.
 func TestAnOutcomeIsHonest(t *testing.T) {
@@ -279,10 +298,11 @@ func TestAProgramThatIsNotReadyIsUnavailable(t *testing.T) {
 		"logged out":   {`echo '{"loggedIn":false}'; exit 1`, "auth login"},
 		"another one":  {`echo "unknown command auth" >&2; exit 2`, "unknown command auth"},
 		"it is silent": {`exit 0`, "says nothing"},
+		"it hangs":     {`exec sleep 600`, "did not answer within 2s"},
 	} {
 		program := filepath.Join(t.TempDir(), "claude")
 		gittest.Program(t, program, "#!/bin/sh\n"+tt.script)
-		err := claude.New(claude.Options{Program: program, Env: vendortest.ClaudeEnv(t, "")}).Ready(t.Context(), "claude/haiku")
+		err := claude.New(claude.Options{Program: program, Env: vendortest.ClaudeEnv(t, ""), Idle: 2 * time.Second}).Ready(t.Context(), "claude/haiku")
 		require.ErrorIs(t, err, ports.Unavailable, name)
 		require.ErrorContains(t, err, tt.says, name)
 	}

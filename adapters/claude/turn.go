@@ -138,7 +138,10 @@ func (t *turn) ended(ctx context.Context) error {
 			}
 		case <-late.C:
 			return t.judge(false)
-		case <-ctx.Done():
+		case <-ctx.Done(): // what is bought already is kept
+			if t.judge(false) == nil {
+				return nil
+			}
 			return t.agent.prog.Cancelled(ctx)
 		}
 	}

@@ -87,7 +87,7 @@ func (t *turn) thread(s *service) object {
 		"mcp_servers":           object{},
 		"allow_login_shell":     false,
 		"shell_environment_policy": object{
-			"inherit": "all", "exclude": append(slices.Clone(secrets), s.envKeys()...),
+			"inherit": "all", "exclude": append(slices.Clone(secrets), s.Keys...),
 		},
 		"features": features,
 	}
@@ -106,14 +106,6 @@ func (t *turn) thread(s *service) object {
 		params["model"] = name
 	}
 	return params
-}
-
-// envKeys are the variables that hold the keys of the service.
-func (s *service) envKeys() []string {
-	if s.EnvKey == "" {
-		return nil
-	}
-	return []string{s.EnvKey}
 }
 
 // dynamicTools describes the role's tools. Codex passes them to its model as they

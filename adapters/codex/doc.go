@@ -47,9 +47,9 @@
 // Codex lets write programs, which call its tools, are held to the same. On Windows the
 // sandbox has to be set up first, and Capabilities says NoShell alone.
 //
-// The keys of the service (OPENAI_API_KEY, CODEX_API_KEY, and the variable that
-// config.toml names) are kept from commands. The login is a file, which they could
-// read.
+// The keys of the service (OPENAI_API_KEY, CODEX_API_KEY, CODEX_ACCESS_TOKEN, and
+// the variables that config.toml names: env_key, env_http_headers) are kept from
+// commands. The login is a file, which they could read.
 //
 // # Outcomes
 //
@@ -68,14 +68,15 @@
 //	turn completed, and the program ends badly             Unexpected
 //	turn completed, and the program ends well              success; Denied has the permissions that it asked for
 //	usageLimitExceeded, rateLimitExceeded, 429             *LimitError; Reset where the service tells it
-//	usageLimitExceeded: "Quota exceeded"                   Unavailable
+//	usageLimitExceeded: "Quota exceeded", 402              Unavailable
 //	sessionBudgetExceeded                                  Denied
 //	cyberPolicy and its like, content_filter               Denied
 //	modelNotFound                                          Invalid
 //	unauthorized, 401, 403                                 Unavailable, how to log in
 //	no key in the environment                              Unavailable, which
 //	413                                                    Invalid
-//	serverOverloaded, internalServerError, 5xx, no answer  Unavailable
+//	serverOverloaded, internalServerError, 408, 5xx        Unavailable
+//	no answer                                              Unavailable
 //	sandboxError                                           Unavailable
 //	interrupted by nobody, anything else                   Unexpected
 //

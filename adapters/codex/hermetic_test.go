@@ -279,3 +279,20 @@ func TestTheLoginIsSharedAndNothingElseIsLeft(t *testing.T) {
 	require.NoError(t, err)
 	require.NoDirExists(t, filepath.Dir(string(where)))
 }
+
+// The folder that this process happens to work in is nobody's home.
+func TestWithoutAHomeNoLoginIsLookedForInTheWorkingDirectory(t *testing.T) {
+	here := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(here, ".codex"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(here, ".codex", "auth.json"), []byte("planted"), 0o600))
+	t.Chdir(here)
+	env := slices.DeleteFunc(vendortest.CodexEnv(t, ""), func(entry string) bool {
+		return strings.HasPrefix(entry, "HOME=") || strings.HasPrefix(entry, "CODEX_HOME=")
+	})
+	agent, out := standIn(t, codex.Options{Env: env}, `ls "$CODEX_HOME" >$OUT/home`+"\n"+say(success))
+	_, err := agent.Run(t.Context(), request(t, "hi"), silent)
+	require.NoError(t, err)
+	home, err := os.ReadFile(filepath.Join(out, "home"))
+	require.NoError(t, err)
+	require.Empty(t, string(home))
+}

@@ -101,11 +101,13 @@ func (t *turn) failure() error {
 		return ports.Unavailable.Errorf(op, "there is no key for the service: %s Set it", said)
 	case status == 401, status == 403:
 		return ports.Unavailable.Errorf(op, "the service does not accept who asks: %s; %s", said, t.agent.howToLogIn())
+	case status == 402:
+		return ports.Unavailable.Errorf(op, "the account cannot pay: %s", said)
 	case status == 413:
 		return ports.Invalid.Errorf(op, "the request is too long for the service: %s; have the agent read what is long from a file", said)
 	case status == 429:
 		return t.limit(said)
-	case status >= 500:
+	case status == 408, status >= 500:
 		return ports.Unavailable.Errorf(op, "the service does not answer: %s", said)
 	default:
 		return ports.Unexpected.Errorf(op, "the turn failed (%s): %s", cmp.Or(class, t.ended.Status), said)

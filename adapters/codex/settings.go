@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/agl/internal/jsonrpc"
 	"example.com/agl/internal/proc"
@@ -23,6 +24,8 @@ type service struct {
 	Missing bool   // and does not
 	Login   bool   // somebody has to be logged in
 	Account bool   // and is
+
+	Keys []string // all variables of which the service is sent what they hold
 }
 
 type object = map[string]any
@@ -31,7 +34,8 @@ type object = map[string]any
 var serviceKeys = []string{"model_provider", "openai_base_url", "chatgpt_base_url"}
 
 // userHome is the folder in which the user's Codex keeps its configuration and
-// its login.
+// its login; "" if the environment names none, or none that is the same wherever
+// the program runs.
 func (a *Agent) userHome() string {
 	env := a.prog.Env
 	if env == nil {
@@ -45,15 +49,22 @@ func (a *Agent) userHome() string {
 		}
 		return found
 	}
-	if dir := value("CODEX_HOME"); dir != "" {
-		return dir
+	dir := value("CODEX_HOME")
+	if dir == "" {
+		home := value("HOME")
+		if runtime.GOOS == "windows" {
+			home = value("USERPROFILE")
+		}
+		dir = filepath.Join(home, ".codex")
 	}
-	home := value("HOME")
-	if runtime.GOOS == "windows" {
-		home = value("USERPROFILE")
+	if !filepath.IsAbs(dir) {
+		return ""
 	}
-	return filepath.Join(home, ".codex")
+	return dir
 }
+
+// patience is how long the program may take to answer what it is asked there.
+func (a *Agent) patience() time.Duration { return min(a.idle(), vendorprog.Readiness) }
 
 // ask starts the program at a path as its user has set it up, and asks what it would do.
 // No thread is begun, so that nothing of what is set up there is started.
@@ -69,7 +80,7 @@ func (a *Agent) ask(ctx context.Context, program string) (*service, error) {
 	conn := jsonrpc.New(ctx, p.Stdout, p.Stdin, jsonrpc.Options{Bare: true})
 	defer conn.Close()
 	defer p.End()
-	asking, cancel := context.WithTimeout(ctx, a.idle())
+	asking, cancel := context.WithTimeout(ctx, a.patience())
 	defer cancel()
 
 	var config struct{ Config object }
@@ -88,6 +99,11 @@ func (a *Agent) ask(ctx context.Context, program string) (*service, error) {
 		err = conn.Call(asking, "account/read", object{"refreshToken": false}, &account)
 	}
 	conn.Finish()
+	select { // it ends by itself when there is nothing more to read
+	case <-p.Gone():
+	case <-asking.Done():
+	case <-time.After(a.grace()):
+	}
 	if err != nil {
 		return nil, a.unasked(ctx, p, err)
 	}
@@ -116,10 +132,17 @@ func (s *service) provider(a *Agent, name string, provider object) {
 	// tried again.
 	provider["stream_idle_timeout_ms"] = 2 * a.idle().Milliseconds()
 	s.Config["model_providers"] = object{name: provider}
+	headers, _ := provider["env_http_headers"].(object)
+	for _, variable := range headers {
+		if held, ok := variable.(string); ok && held != "" {
+			s.Keys = append(s.Keys, held)
+		}
+	}
 	key, _ := provider["env_key"].(string)
 	if key == "" {
 		return
 	}
+	s.Keys = append(s.Keys, key)
 	s.EnvKey, s.Missing = key, !slices.ContainsFunc(a.prog.Environ(), func(entry string) bool {
 		return strings.HasPrefix(entry, key+"=") && len(entry) > len(key)+1
 	})
@@ -193,7 +216,7 @@ func (a *Agent) unasked(ctx context.Context, p *vendorprog.Process, err error) e
 	case errors.As(err, &failed):
 		return ports.Unavailable.Errorf(op, "it does not answer as version %s does, which AGL works with: %s", versions.Oldest, vendorprog.Quote(failed.Message))
 	case errors.Is(err, context.DeadlineExceeded):
-		return ports.Unavailable.Errorf(op, "%s did not answer within %v", a.prog.Name, a.idle())
+		return ports.Unavailable.Errorf(op, "%s did not answer within %v", a.prog.Name, a.patience())
 	default:
 		return ports.Unavailable.Errorf(op, "%w", err)
 	}

@@ -45,6 +45,25 @@ func TestAProgramThatDoesNotEndAfterItsTurnIsEndedAndHasSucceeded(t *testing.T) 
 	}
 }
 
+// What has been bought is kept: its program need not have ended.
+func TestATurnThatIsCancelledAfterItsResultHasSucceeded(t *testing.T) {
+	t.Parallel()
+	agent, out := standIn(t, codex.Options{Grace: time.Minute}, say(said)+say(used)+say(success)+"cat >/dev/null; touch $OUT/waits; exec sleep 600")
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		for ctx.Err() == nil {
+			if _, err := os.Stat(filepath.Join(out, "waits")); err == nil {
+				return
+			}
+			<-time.After(5 * time.Millisecond)
+		}
+	}()
+	o, err := agent.Run(ctx, request(t, "hi"), silent)
+	require.NoError(t, err)
+	require.Equal(t, "all done", o.Text)
+}
+
 // Cases B2, B3, B6, B7, and the rest of the table in the package's documentation
 // that the service cannot be made to bring about.
 func TestAnOutcomeIsHonest(t *testing.T) {
@@ -78,6 +97,8 @@ func TestAnOutcomeIsHonest(t *testing.T) {
 		{"a sandbox that does not work", say(failed("no namespaces", `"sandboxError"`)), ports.Unavailable, "sandbox"},
 		{"a login that is over", say(failed("expired", `"unauthorized"`)), ports.Unavailable, "login"},
 		{"a service that is not reached", say(failed("refused", `{"httpConnectionFailed":{"httpStatusCode":null}}`)), ports.Unavailable, "does not answer"},
+		{"an account that cannot pay", say(failed("pay", `{"httpConnectionFailed":{"httpStatusCode":402}}`)), ports.Unavailable, "cannot pay"},
+		{"a service that is too slow", say(failed("timeout", `{"httpConnectionFailed":{"httpStatusCode":408}}`)), ports.Unavailable, "does not answer"},
 		{"a stream that was cut", say(failed("cut", `{"responseStreamDisconnected":{"httpStatusCode":null}}`)), ports.Unexpected, "cut"},
 		{"a rate limit", say(failed("slow", `"rateLimitExceeded"`)), ports.Unavailable, "slow"},
 		{"no key", say(failed("Missing environment variable: `X`.", `"other"`)), ports.Unavailable, "Set it"},

@@ -258,7 +258,10 @@ func (t *turn) finish(ctx context.Context) error {
 			return t.judge(true)
 		case <-late.C:
 			return t.judge(false)
-		case <-ctx.Done():
+		case <-ctx.Done(): // what is bought already is kept
+			if t.judge(false) == nil {
+				return nil
+			}
 			return t.agent.prog.Cancelled(ctx)
 		}
 	}

@@ -42,9 +42,6 @@ const DefaultRetries = 3
 // longer one that it is more than any model takes, after minutes.
 const MaxPrompt = 4 << 20
 
-// readiness is how long the program may take to say whether it is logged in.
-const readiness = time.Minute
-
 // An Agent runs turns with the Copilot CLI. It may be used by several goroutines.
 type Agent struct {
 	opts    Options
@@ -88,7 +85,7 @@ func (a *Agent) Ready(ctx context.Context, model ports.Model) error {
 	if err != nil {
 		return a.program.Unstarted(ctx, err)
 	}
-	limited, cancel := context.WithTimeout(ctx, readiness)
+	limited, cancel := context.WithTimeout(ctx, min(a.idle(), vendorprog.Readiness))
 	defer cancel()
 	env := a.environ(model)
 	run := vendorprog.Start(&proc.Cmd{Args: append([]string{program}, arguments...), Env: env, Grace: a.opts.Grace})

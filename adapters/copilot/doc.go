@@ -32,7 +32,7 @@
 // asked; only its tools for files write in nothing but the checkout and the
 // folder of temporary files. Any restriction takes the shell away, since a command
 // could do what is denied; NoWrite takes away what writes files too, and NoNetwork
-// what fetches pages. A role that has to run commands, and must be kept from
+// what fetches pages; with NoVCS no file below a ".git" is written. A role that has to run commands, and must be kept from
 // something, needs another agent. Other agents, which Copilot could start, it does
 // not have.
 //

@@ -65,6 +65,7 @@ var asksLeave = play("it asks for permissions", begun(func(s *standIn) {
 		{"kind": "write", "fileName": "link/x"},
 		{"kind": "write", "fileName": "inside", "resolvedPath": "/etc/agl"},
 		{"kind": "write", "fileName": "inside", "fileEdits": []object{{"before": object{"path": "inside"}, "after": object{"path": "/etc/agl"}}}},
+		{"kind": "write", "fileName": "sub/../.GIT/hooks/x"},
 		{"kind": "write"},
 		{"kind": "shell", "fullCommandText": "echo x >f", "hasWriteFileRedirection": true},
 		{"kind": "url", "url": "https://example.com"},
@@ -96,11 +97,11 @@ func TestWhatARoleMayDoIsAllowedAndAllElseIsRefused(t *testing.T) {
 		answers      []string
 		denied       []string
 	}{
-		{nil, []string{yes, no, yes, no, no, no, no, yes, yes, yes, no, no, no}, []string{outside, "mcp", "memory", "a permission"}},
-		{[]ports.Restriction{ports.NoWrite}, []string{yes, no, no, no, no, no, no, no, yes, yes, no, no, no}, []string{"write", "shell", "mcp", "memory", "a permission"}},
-		{[]ports.Restriction{ports.NoShell}, []string{yes, no, yes, no, no, no, no, no, yes, yes, no, no, no}, []string{outside, "shell", "mcp", "memory", "a permission"}},
-		{[]ports.Restriction{ports.NoNetwork}, []string{yes, no, yes, no, no, no, no, no, no, yes, no, no, no}, []string{outside, "shell", "url", "mcp", "memory", "a permission"}},
-		{[]ports.Restriction{ports.NoVCS}, []string{yes, no, yes, no, no, no, no, no, yes, yes, no, no, no}, []string{outside, "shell", "mcp", "memory", "a permission"}},
+		{nil, []string{yes, no, yes, no, no, no, yes, no, yes, yes, yes, no, no, no}, []string{outside, "mcp", "memory", "a permission"}},
+		{[]ports.Restriction{ports.NoWrite}, []string{yes, no, no, no, no, no, no, no, no, yes, yes, no, no, no}, []string{"write", "shell", "mcp", "memory", "a permission"}},
+		{[]ports.Restriction{ports.NoShell}, []string{yes, no, yes, no, no, no, yes, no, no, yes, yes, no, no, no}, []string{outside, "shell", "mcp", "memory", "a permission"}},
+		{[]ports.Restriction{ports.NoNetwork}, []string{yes, no, yes, no, no, no, yes, no, no, no, yes, no, no, no}, []string{outside, "shell", "url", "mcp", "memory", "a permission"}},
+		{[]ports.Restriction{ports.NoVCS}, []string{yes, no, yes, no, no, no, no, no, no, yes, yes, no, no, no}, []string{outside, "write to version control", "shell", "mcp", "memory", "a permission"}},
 	} {
 		agent, out := standsIn(t, copilot.Options{}, asksLeave)
 		task := request(t, "hi")

@@ -207,6 +207,14 @@ func (t *turn) declined(ctx context.Context, a answer) error {
 // broken returns the error of a program that ended before its turn did.
 func (t *turn) broken(ctx context.Context) error {
 	t.run.End()
+	for over := false; !over; { // what is still read is of no use, and what was skipped is not known before
+		select {
+		case <-t.events:
+		case <-t.answers:
+		case <-t.conn.Done():
+			over = true
+		}
+	}
 	exit, err := t.run.Exit()
 	if err != nil && !errors.Is(err, context.Canceled) && t.session == "" {
 		return t.agent.program.Unstarted(ctx, err)

@@ -36,6 +36,8 @@ func decide(p permission, task ports.Task) (name, why string) {
 			return "write", "You change no files."
 		case !inside(p.files(), task.Dir):
 			return "write outside of the checkout", "You write files in your working directory alone."
+		case denied(ports.NoVCS) && ofVersionControl(p.files(), task.Dir):
+			return "write to version control", "You leave version control alone."
 		}
 		return p.Kind, ""
 	default:
@@ -71,6 +73,26 @@ func inside(files []string, checkout string) bool {
 		}
 	}
 	return true
+}
+
+// ofVersionControl reports whether a file is git's own, whatever its letters are:
+// on some systems they are all the same.
+func ofVersionControl(files []string, checkout string) bool {
+	for _, file := range files {
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(checkout, file)
+		}
+		rel, err := filepath.Rel(resolve(checkout), resolve(file))
+		if err != nil {
+			return true
+		}
+		for name := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+			if strings.EqualFold(name, ".git") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // within reports whether a file is in a folder, wherever links lead.

@@ -13,11 +13,12 @@ import (
 type calls struct {
 	tools *toolserve.Server
 	reply func(request string, result fields)
-	done  func() // a tool has returned, and its reply is on its way
+	done  func() // a tool has returned
 
 	all     sync.WaitGroup
 	mu      sync.Mutex
-	cancels map[string]context.CancelFunc // by the request's id
+	cancels map[string]context.CancelFunc // by the request's id, until it was replied to
+	active  int                           // tools that have not returned
 }
 
 // begin runs a tool in a goroutine of its own. Its context ends with ctx, or by
@@ -31,14 +32,18 @@ func (c *calls) begin(ctx context.Context, d data) {
 		return
 	}
 	c.cancels[d.RequestID] = cancel
+	c.active++
 	c.all.Go(func() {
 		defer cancel()
 		result := c.tools.Call(ctx, d.ToolName, d.Arguments)
+		c.mu.Lock()
+		c.active--
+		c.mu.Unlock()
+		c.done() // from here on it is the program that is waited for: it may not take the reply
 		c.reply(d.RequestID, toolResult(result))
 		c.mu.Lock()
 		delete(c.cancels, d.RequestID)
 		c.mu.Unlock()
-		c.done()
 	})
 }
 
@@ -52,11 +57,11 @@ func (c *calls) cancel(request string) {
 	}
 }
 
-// running returns how many calls were not replied to.
+// running returns how many tools have not returned.
 func (c *calls) running() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.cancels)
+	return c.active
 }
 
 // refused is what the text of a call that was refused begins with, for the model:

@@ -144,14 +144,15 @@ func (t *turn) play(ctx context.Context) error {
 				return err
 			}
 		case e := <-t.events:
+			was := t.idle
 			t.take(e)
-			if t.gaveUp {
+			switch {
+			case t.gaveUp:
 				return t.failing()
-			}
-			if t.idle {
-				settled.Reset(settling)
-			} else {
+			case !t.idle:
 				settled.Stop()
+			case !was: // what a command writes that runs on is no reason to wait longer
+				settled.Reset(settling)
 			}
 		}
 		t.watch.Seen()
@@ -267,7 +268,10 @@ func (t *turn) ended(ctx context.Context) error {
 			return t.judge(true)
 		case <-late.C:
 			return t.judge(false)
-		case <-ctx.Done():
+		case <-ctx.Done(): // what is bought already is kept
+			if t.judge(false) == nil {
+				return nil
+			}
 			return t.agent.program.Cancelled(ctx)
 		case <-t.events:
 		case <-t.answers:
@@ -291,6 +295,10 @@ func (t *turn) take(e event) {
 	case "tool.execution_start":
 		t.at[e.Data.CallID] = true
 		t.emit(vendorprog.Deed(e.Data.ToolName, argument(e.Data.Arguments), t.task.Dir))
+	case "assistant.turn_start": // also of an agent that the end of a command has woken
+		if own {
+			t.idle = false
+		}
 	case "assistant.usage":
 		t.used.add(e.Data.usage)
 		if own {

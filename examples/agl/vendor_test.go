@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -40,7 +41,7 @@ func (v vendor) main() {
 		err = hang()
 	case args[0] == "--version":
 		fmt.Println(v.version)
-	case args[0] == "auth":
+	case slices.Contains(args, "auth"):
 		fmt.Println(v.login)
 	default:
 		err = errors.Join(alone(), v.turn())

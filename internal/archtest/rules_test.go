@@ -130,7 +130,12 @@ var rules = []rule{
 		why:    "a driven adapter knows ports, never agl nor another adapter: each can be replaced alone",
 	},
 	{
-		pkgs: []string{"adapters/shell", "adapters/claude", "adapters/codex", "adapters/copilot"},
+		pkgs:   []string{"adapters/shell"},
+		inside: []string{"ports", "internal/proc"},
+		why:    "a driven adapter knows ports, never agl nor another adapter: each can be replaced alone",
+	},
+	{
+		pkgs: []string{"adapters/claude", "adapters/codex", "adapters/copilot"},
 		inside: []string{
 			"ports", "internal/instructions", "internal/proc", "internal/jsonlines", "internal/jsonrpc", "internal/toolserve", "internal/vendorprog", "internal/schema",
 			"internal/strictjson", "internal/examine", "internal/sealed",

@@ -13,10 +13,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/agl/internal/proc"
 	"example.com/agl/ports"
 )
+
+// Readiness is how long a program may take to say whether a turn could start.
+const Readiness = time.Minute
 
 // A Program is a vendor's program as an adapter was told of it.
 type Program struct {
