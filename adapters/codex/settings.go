@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -45,14 +46,26 @@ func (a *Agent) userHome() string {
 		}
 		return found
 	}
-	if dir := value("CODEX_HOME"); dir != "" {
-		return dir
+	dir := value("CODEX_HOME")
+	if dir == "" {
+		home := value("HOME")
+		if runtime.GOOS == "windows" {
+			home = value("USERPROFILE")
+		}
+		if home == "" { // Codex looks the user up, too
+			if u, err := user.Current(); err == nil {
+				home = u.HomeDir
+			}
+		}
+		if home == "" {
+			return "" // and not the .codex of the folder that AGL is in, which may be a repository's
+		}
+		dir = filepath.Join(home, ".codex")
 	}
-	home := value("HOME")
-	if runtime.GOOS == "windows" {
-		home = value("USERPROFILE")
+	if whole, err := filepath.Abs(dir); err == nil { // links to it lie elsewhere
+		dir = whole
 	}
-	return filepath.Join(home, ".codex")
+	return dir
 }
 
 // ask starts the program as its user has set it up, and asks what it would do.
