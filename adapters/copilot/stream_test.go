@@ -83,11 +83,11 @@ var outcomes = []struct {
 		os.Exit(3)
 	}), ports.Unexpected, "exit status 3"},
 	{play("an end without an answer", begun((*standIn).end)), ports.Unexpected, "without an answer"},
-	{play("an end before the request was sent", func(s *standIn) {
+	{play("a silent end before the request was sent", func(s *standIn) {
 		s.answer("all done")
 		s.say("session.idle", object{})
 		s.await("")
-	}), ports.Unexpected, "without an answer"},
+	}), ports.Unexpected, "wrote nothing for"},
 	{play("the silent end of another session", begun(func(s *standIn) {
 		for _, kind := range []string{"assistant.message", "session.idle"} {
 			s.write(object{"method": "session.event", "params": object{"sessionId": "s2", "event": object{"type": kind, "data": object{"content": "x"}}}})
