@@ -1,7 +1,10 @@
 package claude
 
 import (
+	"context"
 	"encoding/json"
+	"sync"
+	"time"
 
 	"example.com/agl/internal/jsonlines"
 	"example.com/agl/internal/proc"
@@ -12,15 +15,24 @@ import (
 type channel struct {
 	*vendorprog.Process
 	lines chan *message // closed when the program has ended and all was read
-	out   chan []byte   // to be written; nil: the program's input is closed
+	out   chan []byte   // to be written
+	over  chan struct{} // closed when nothing more is to be written
+	deaf  chan struct{} // closed when the program has read nothing for too long
 	quit  chan struct{} // closed when no line is wanted any more
+
+	ctx      context.Context // the turn's
+	patience time.Duration   // with a program that does not read
+	hears    sync.Once       // closes deaf
 
 	skipped jsonlines.Skipped // once lines is closed
 }
 
 // open starts the program. It is ended by close, and by nothing else.
-func open(cmd *proc.Cmd) *channel {
-	c := &channel{Process: vendorprog.Start(cmd), lines: make(chan *message), out: make(chan []byte, 64), quit: make(chan struct{})}
+func open(ctx context.Context, cmd *proc.Cmd, patience time.Duration) *channel {
+	c := &channel{
+		Process: vendorprog.Start(cmd), lines: make(chan *message), out: make(chan []byte, 64),
+		over: make(chan struct{}), deaf: make(chan struct{}), quit: make(chan struct{}), ctx: ctx, patience: patience,
+	}
 	go c.write()
 	go c.read()
 	return c
@@ -33,12 +45,16 @@ func (c *channel) write() {
 	for {
 		select {
 		case line := <-c.out:
-			if line == nil {
-				return
-			}
 			if _, err := c.Stdin.Write(line); err != nil {
 				return
 			}
+		case <-c.over:
+			for len(c.out) > 0 { // nobody else takes from it
+				if _, err := c.Stdin.Write(<-c.out); err != nil {
+					return
+				}
+			}
+			return
 		case <-c.Gone():
 			return
 		}
@@ -67,25 +83,34 @@ func (c *channel) read() {
 	}
 }
 
-// send has a line written, and reports whether the program was there to read it.
+// send has a line written. It waits for a program that does not read what it has
+// asked for, but no longer than the turn is wanted, or than its patience lasts:
+// the program is deaf then.
 func (c *channel) send(v fields) {
 	line, err := json.Marshal(v)
 	if err != nil {
-		panic("claude: " + err.Error()) // made of strings and JSON alone
+		return // an id in it is nested as deep as JSON may be: the program has no use for an answer
 	}
+	line = append(line, '\n')
 	select {
-	case c.out <- append(line, '\n'):
+	case c.out <- line:
+		return
+	default:
+	}
+	late := time.NewTimer(c.patience)
+	defer late.Stop()
+	select {
+	case c.out <- line:
 	case <-c.Gone():
+	case <-c.ctx.Done():
+	case <-c.deaf:
+	case <-late.C:
+		c.hears.Do(func() { close(c.deaf) })
 	}
 }
 
-// closeInput tells the program that nothing more will come.
-func (c *channel) closeInput() {
-	select {
-	case c.out <- nil:
-	case <-c.Gone():
-	}
-}
+// closeInput tells the program that nothing more will come. It is called once.
+func (c *channel) closeInput() { close(c.over) }
 
 // close ends the program if it runs, and returns when it has ended.
 func (c *channel) close() {

@@ -37,7 +37,7 @@ type message struct {
 	IsAPI   bool         `json:"is_api_error_message"`
 
 	// result
-	IsError        bool                  `json:"is_error"`
+	Failed         flag                  `json:"is_error"`
 	Result         string                `json:"result"`
 	TerminalReason string                `json:"terminal_reason"`
 	StopReason     string                `json:"stop_reason"`
@@ -146,6 +146,17 @@ func (e *apiError) UnmarshalJSON(doc []byte) error {
 	*e = apiError(text)
 	return nil
 }
+
+// A flag is a boolean that has to be there: absent, or written in another way, it
+// is neither.
+type flag string
+
+func (f *flag) UnmarshalJSON(doc []byte) error {
+	*f = flag(doc)
+	return nil
+}
+
+func (f flag) isFalse() bool { return f == "false" }
 
 // fields are the keys of what is written to the program.
 type fields map[string]any

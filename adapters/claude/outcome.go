@@ -14,7 +14,7 @@ import (
 // outcome returns what is known of a turn that ended with err.
 func (t *turn) outcome(err error) ports.Outcome {
 	o := ports.Outcome{Text: t.text, Session: t.told, Usage: t.used.sum()}
-	if o.Usage.Tokens() == 0 && (t.result == nil || t.result.IsError) {
+	if o.Usage.Tokens() == 0 && (t.result == nil || !t.result.Failed.isFalse()) {
 		o.Usage.Complete = false
 	}
 	if t.result == nil {
@@ -28,7 +28,7 @@ func (t *turn) outcome(err error) ports.Outcome {
 		o.Stop = ports.StopCompleted
 	}
 	for _, d := range t.result.Denials {
-		if name := cmp.Or(d.Tool, "a permission"); !slices.Contains(o.Denied, name) {
+		if name := cmp.Or(vendorprog.Word(d.Tool), "a permission"); !slices.Contains(o.Denied, name) {
 			o.Denied = append(o.Denied, name)
 		}
 	}
@@ -38,13 +38,13 @@ func (t *turn) outcome(err error) ports.Outcome {
 // limited reports whether a limit on turns, tokens or output ended the turn.
 func (t *turn) limited() bool {
 	return t.result.TerminalReason == "max_turns" || t.result.Subtype == "error_max_turns" ||
-		t.result.IsError && t.failed == "max_output_tokens" || t.overlong() && t.spoken
+		!t.result.Failed.isFalse() && t.failed == "max_output_tokens" || t.overlong() && t.spoken
 }
 
 // overlong reports whether the service refused a request for its length.
 func (t *turn) overlong() bool {
 	said := t.because()
-	return t.result.IsError && (strings.HasPrefix(said, "Prompt is too long") || strings.HasPrefix(said, "Request too large"))
+	return !t.result.Failed.isFalse() && (strings.HasPrefix(said, "Prompt is too long") || strings.HasPrefix(said, "Request too large"))
 }
 
 // because returns what the program said about a failure.
@@ -55,7 +55,10 @@ func (t *turn) because() string {
 // judge returns why the turn failed, or nil. byItself says that the program
 // ended without being made to.
 func (t *turn) judge(byItself bool) error {
-	if !t.result.IsError && t.result.Subtype == "success" {
+	if t.succeeded() {
+		if !t.begun {
+			return ports.Unexpected.Errorf(op, "it told of a success without an answer of the model: %s", vendorprog.Quote(t.because()))
+		}
 		if !byItself {
 			return nil
 		}
@@ -68,6 +71,14 @@ func (t *turn) judge(byItself bool) error {
 		return nil
 	}
 	return t.failure()
+}
+
+// succeeded reports whether the program tells of a success, and of nothing that
+// contradicts it.
+func (t *turn) succeeded() bool {
+	r := t.result
+	return r.Failed.isFalse() && r.Subtype == "success" && (r.TerminalReason == "" || r.TerminalReason == "completed") &&
+		r.APIStatus < 400 && !t.refused()
 }
 
 // failure returns the error of a turn that the program says has failed. It goes
@@ -93,7 +104,7 @@ func (t *turn) failure() error {
 	case class == "overloaded", class == "server_error", class == "connection_failed", status >= 500:
 		return ports.Unavailable.Errorf(op, "the service does not answer: %s", said)
 	default:
-		return ports.Unexpected.Errorf(op, "the turn failed (%s): %s", cmp.Or(string(class), t.result.TerminalReason, t.result.Subtype), said)
+		return ports.Unexpected.Errorf(op, "the turn failed (%s): %s", vendorprog.Word(cmp.Or(string(class), t.result.TerminalReason, t.result.Subtype)), said)
 	}
 }
 
@@ -113,4 +124,4 @@ func (t *turn) broken(ctx context.Context) error {
 }
 
 // lastSeen says which line was the last, for messages.
-func (t *turn) lastSeen() string { return cmp.Or(t.last, "nothing") }
+func (t *turn) lastSeen() string { return cmp.Or(vendorprog.Word(t.last), "nothing") }

@@ -108,10 +108,10 @@ func TestAnOutcomeIsHonest(t *testing.T) {
 			"", "limit",
 		},
 		{"a limit on turns", say(`{"type":"result","subtype":"error_max_turns","is_error":true,"terminal_reason":"max_turns"}`), "", "limit"},
-		{"a long line", `printf '{"type":"user","x":"'; head -c 30000000 /dev/zero | tr '\0' x; echo '"}'` + "\n" + say(success), "", ""},
-		{"noise", "echo Warning: old; printf '\\357\\273\\277{\"type\":\"x\"}{\"type\":\"y\"}\\r\\n'; echo '{nope'\n" + say(success), "", ""},
+		{"a long line", `printf '{"type":"user","x":"'; head -c 30000000 /dev/zero | tr '\0' x; echo '"}'` + "\n" + say(said) + say(success), "", ""},
+		{"noise", "echo Warning: old; printf '\\357\\273\\277{\"type\":\"x\"}{\"type\":\"y\"}\\r\\n'; echo '{nope'\n" + say(said) + say(success), "", ""},
 		{"only noise", "echo '{nope'", ports.Unexpected, `"{nope"`},
-		{"lines of other kinds", say(`{"type":"assistant","message":"text"}`) + say(`{"type":7}`) + say(`{"type":"stream_event"}`) + say(success), "", ""},
+		{"lines of other kinds", say(`{"type":"assistant","message":"text"}`) + say(`{"type":7}`) + say(`{"type":"stream_event"}`) + say(said) + say(success), "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -155,7 +155,7 @@ func TestUsageThatIsNotToldIsNotComplete(t *testing.T) {
 			Input: 2, Output: 7, Cost: 0.25, Complete: true,
 		},
 	} {
-		agent, _ := standIn(t, claude.Options{}, say(`{"type":"result","subtype":"success","is_error":false,`+usage+`"total_cost_usd":0.25}`))
+		agent, _ := standIn(t, claude.Options{}, say(`{"type":"stream_event","event":{"type":"message_start"}}`)+say(`{"type":"result","subtype":"success","is_error":false,`+usage+`"total_cost_usd":0.25}`))
 		o, err := agent.Run(t.Context(), request(t, "hi"), silent)
 		require.NoError(t, err)
 		if diff := cmp.Diff(want, o.Usage); diff != "" {

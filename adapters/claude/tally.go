@@ -44,7 +44,7 @@ func (u *tally) final(result *message) bool {
 	}
 	complete := u.whole.Complete
 	u.whole = most(u.whole, all)
-	u.whole.Cost, u.whole.Complete = result.Cost, complete
+	u.whole.Cost, u.whole.Complete = max(0, result.Cost), complete
 	return u.sum() != before
 }
 

@@ -28,6 +28,8 @@ type turn struct {
 
 	session string // the id that the program was given
 	told    string // and the one that it tells
+	asked   bool   // the program was given the request
+	begun   bool   // the model has begun to answer
 	spoken  bool   // the model has answered
 	text    string
 	deltas  bool // the text of the message so far was told in pieces
@@ -63,10 +65,10 @@ func (t *turn) run(ctx context.Context) error {
 	}
 	toolCtx, cancelTools := context.WithCancel(ctx)
 	t.toolCtx = toolCtx
-	t.ch = open(&proc.Cmd{
+	t.ch = open(ctx, &proc.Cmd{
 		Args: append([]string{program}, arguments(t.task, t.session)...), Dir: t.task.Dir, Env: t.agent.environ(t.task.Env...),
 		Grace: t.agent.grace(), Mark: vendorprog.MarkOf(t.task.Env),
-	})
+	}, t.agent.idle())
 	defer t.tools.Wait() // no tool runs after its turn
 	defer t.ch.close()
 	defer cancelTools()
@@ -82,6 +84,8 @@ func (t *turn) run(ctx context.Context) error {
 			cancelTools()
 			t.interrupt()
 			return t.agent.prog.Cancelled(ctx)
+		case <-t.ch.deaf:
+			return ports.Unexpected.Errorf(op, "it read nothing for %v, last %s, and was ended: %w", t.agent.idle(), t.lastSeen(), context.DeadlineExceeded)
 		case <-t.watch.Replies():
 		case <-t.watch.C():
 			if t.watch.Silent() {
@@ -165,13 +169,13 @@ func (t *turn) take(m *message) error {
 	case "assistant":
 		t.assistant(m)
 	case "rate_limit_event":
-		if m.Limit != nil && m.Limit.Status == "rejected" && m.Limit.ResetsAt > 0 {
-			t.reset = time.Unix(int64(m.Limit.ResetsAt), 0)
+		if m.Limit != nil && m.Limit.Status == "rejected" {
+			t.reset = cmp.Or(vendorprog.Reset(m.Limit.ResetsAt), t.reset)
 		}
 	case "result":
 		t.result = m
 		if m.SessionID != "" {
-			t.told = m.SessionID
+			t.told = vendorprog.Word(m.SessionID)
 		}
 		t.tell(t.used.final(m))
 	}
@@ -194,11 +198,12 @@ func (t *turn) serve(m *message) {
 // program is set up.
 func (t *turn) answered(m *message) error {
 	switch {
-	case m.Response.RequestID != initialize:
+	case m.Response.RequestID != initialize, t.asked:
 	case m.Response.Subtype == "error":
 		return ports.Unavailable.Errorf(op, "it does not take AGL's settings: %s; AGL works with version %s and later", vendorprog.Quote(m.Response.Error), versions.Oldest)
 	default:
 		// The white space keeps a "/" at the beginning from being a command.
+		t.asked = true
 		t.ch.send(userMessage("\n" + t.task.Instructions))
 	}
 	return nil
@@ -207,7 +212,7 @@ func (t *turn) answered(m *message) error {
 func (t *turn) system(m *message) error {
 	switch m.Subtype {
 	case "init":
-		t.told = cmp.Or(m.SessionID, t.session)
+		t.told = cmp.Or(vendorprog.Word(m.SessionID), t.session)
 		t.emit(ports.AgentEvent{Kind: ports.AgentSession, Text: t.told})
 		return t.checkTools(m)
 	case "api_retry":
@@ -231,7 +236,7 @@ func (t *turn) checkTools(m *message) error {
 		status := "not there"
 		for _, s := range m.MCPServers {
 			if s.Name == server {
-				status = s.Status
+				status = vendorprog.Word(s.Status)
 			}
 		}
 		return ports.Unavailable.Errorf(op, "it does not serve the tool %s to its model (AGL's server is %s)", tool.Name, status)
@@ -247,6 +252,7 @@ func (t *turn) streamed(m *message) {
 	}
 	switch e.Type {
 	case "message_start":
+		t.begun = true
 		if e.Message != nil {
 			t.tell(t.used.message(e.Message.ID, e.Message.Usage))
 		}
@@ -275,7 +281,7 @@ func (t *turn) assistant(m *message) {
 		}
 		return
 	}
-	t.spoken, t.failed, t.said = true, "", "" // what failed before was made up for
+	t.begun, t.spoken, t.failed, t.said = true, true, "", "" // what failed before was made up for
 	t.tell(t.used.message(m.Message.ID, m.Message.Usage))
 	for _, b := range m.Message.Content {
 		switch {

@@ -119,7 +119,7 @@ type rateLimits struct {
 
 type window struct {
 	Used     float64 `json:"usedPercent"`
-	ResetsAt int64   `json:"resetsAt"` // seconds since 1970
+	ResetsAt float64 `json:"resetsAt"` // seconds since 1970
 }
 
 // begun is the answer to thread/start.

@@ -14,7 +14,7 @@ import (
 
 // outcome returns what is known of a turn that ended with err.
 func (t *turn) outcome(err error) ports.Outcome {
-	o := ports.Outcome{Text: t.text, Session: t.threadID, Usage: t.used.sum()}
+	o := ports.Outcome{Text: t.text, Session: vendorprog.Word(t.threadID), Usage: t.used.sum()}
 	t.mu.Lock()
 	o.Denied = slices.Clone(t.denied)
 	t.mu.Unlock()
@@ -53,6 +53,8 @@ func (t *turn) judge(byItself bool) error {
 		return nil
 	case t.ended.Status != "completed" || t.ended.Error != nil:
 		return t.failure()
+	case !t.spoken && len(t.used) == 0:
+		return ports.Unexpected.Errorf(op, "it ended its turn without an answer of the model, last %s", t.lastSeen())
 	case !byItself:
 		return nil
 	}
@@ -110,7 +112,7 @@ func (t *turn) failure() error {
 	case status == 408, status >= 500:
 		return ports.Unavailable.Errorf(op, "the service does not answer: %s", said)
 	default:
-		return ports.Unexpected.Errorf(op, "the turn failed (%s): %s", cmp.Or(class, t.ended.Status), said)
+		return ports.Unexpected.Errorf(op, "the turn failed (%s): %s", vendorprog.Word(cmp.Or(class, t.ended.Status)), said)
 	}
 }
 
@@ -141,4 +143,4 @@ func (t *turn) broken(ctx context.Context) error {
 }
 
 // lastSeen says what was told last, for messages.
-func (t *turn) lastSeen() string { return cmp.Or(t.last, "nothing") }
+func (t *turn) lastSeen() string { return cmp.Or(vendorprog.Word(t.last), "nothing") }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -55,10 +56,13 @@ func (a *Agent) userHome() string {
 		if runtime.GOOS == "windows" {
 			home = value("USERPROFILE")
 		}
+		if home == "" {
+			return "" // and not the .codex of the folder that AGL is in, which may be a repository's
+		}
 		dir = filepath.Join(home, ".codex")
 	}
-	if !filepath.IsAbs(dir) {
-		return ""
+	if whole, err := filepath.Abs(dir); err == nil { // links to it lie elsewhere
+		dir = whole
 	}
 	return dir
 }

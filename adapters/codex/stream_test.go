@@ -108,10 +108,12 @@ func TestAnOutcomeIsHonest(t *testing.T) {
 				say(said) + say(success),
 			"", "",
 		},
-		{"a long line", `printf '{"method":"x","params":"'; head -c 30000000 /dev/zero | tr '\0' x; echo '"}'` + "\n" + say(success), "", ""},
-		{"noise", "echo Warning: old; printf '\\357\\273\\277{\"method\":\"x\"}{\"method\":\"y\"}\\r\\n'; echo '{nope'\n" + say(success), "", ""},
+		{"a long line", `printf '{"method":"x","params":"'; head -c 30000000 /dev/zero | tr '\0' x; echo '"}'` + "\n" + say(said) + say(success), "", ""},
+		{"noise", "echo Warning: old; printf '\\357\\273\\277{\"method\":\"x\"}{\"method\":\"y\"}\\r\\n'; echo '{nope'\n" + say(said) + say(success), "", ""},
 		{"only noise", "echo '{nope'", ports.Unexpected, `"{nope"`},
-		{"lines of other kinds", say(`{"method":"item/completed","params":"text"}`) + say(`{"id":77,"result":1}`) + say(`{"method":7}`) + say(success), "", ""},
+		{"lines of other kinds", say(`{"method":"item/completed","params":"text"}`) + say(`{"id":77,"result":1}`) + say(`{"method":7}`) + say(said) + say(success), "", ""},
+		{"a success without the model", say(success), ports.Unexpected, "without an answer of the model"},
+		{"an end before its thread is known", say(strings.Replace(success, `"threadId":"T",`, ``, 1)) + "exit", ports.Unexpected, "before its turn had"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -202,7 +202,7 @@ func (t *turn) begins(ctx context.Context, b beginning) error {
 	}
 	if b.thread != "" {
 		t.threadID = b.thread
-		t.emit(ports.AgentEvent{Kind: ports.AgentSession, Text: t.threadID})
+		t.emit(ports.AgentEvent{Kind: ports.AgentSession, Text: vendorprog.Word(t.threadID)})
 	}
 	if b.turn != "" {
 		t.id = b.turn
@@ -277,7 +277,7 @@ func (t *turn) take(n note) {
 	if n.method != "error" { // which is no sign of life: a service that hangs is tried again and again
 		t.watch.Seen()
 	}
-	ours := p.ThreadID == t.threadID
+	ours := t.threadID != "" && p.ThreadID == t.threadID
 	switch n.method {
 	case "turn/started":
 		if ours {
@@ -306,8 +306,11 @@ func (t *turn) take(n note) {
 		}
 	case "account/rateLimits/updated":
 		for _, w := range []*window{p.Limits.Primary, p.Limits.Secondary} {
-			if w != nil && w.Used >= 100 && w.ResetsAt > t.reset.Unix() {
-				t.reset = time.Unix(w.ResetsAt, 0)
+			if w == nil || w.Used < 100 {
+				continue
+			}
+			if at := vendorprog.Reset(w.ResetsAt); at.After(t.reset) {
+				t.reset = at
 			}
 		}
 	case "error":
@@ -336,6 +339,6 @@ func (t *turn) completed(i item, ours bool) {
 		}
 		t.mu.Unlock()
 	case i.Status == "declined":
-		t.deny(i.Type)
+		t.deny(vendorprog.Word(i.Type))
 	}
 }

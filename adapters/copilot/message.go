@@ -7,6 +7,8 @@ type event struct {
 	Type  string `json:"type"`
 	Agent string `json:"agentId"` // the nested agent that it is of; "" for the turn's own
 	Data  data
+
+	Session string `json:"-"` // which tells it
 }
 
 // data are the parts of an event that are read here, of any kind.
@@ -87,13 +89,15 @@ var taken = map[string]bool{
 // passed over: the kinds of events there are grow with each version.
 func parse(params json.RawMessage) event {
 	var envelope struct {
-		Event struct {
+		Session string `json:"sessionId"`
+		Event   struct {
 			event
 			Data json.RawMessage `json:"data"`
 		} `json:"event"`
 	}
 	_ = json.Unmarshal(params, &envelope)
 	e := envelope.Event.event
+	e.Session = envelope.Session
 	if taken[e.Type] {
 		_ = json.Unmarshal(envelope.Event.Data, &e.Data)
 	}

@@ -18,7 +18,7 @@ import (
 
 // outcome returns what is known of a turn that ended with err.
 func (t *turn) outcome(err error) ports.Outcome {
-	o := ports.Outcome{Text: t.text, Session: t.session, Denied: t.denied}
+	o := ports.Outcome{Text: t.text, Session: vendorprog.Word(t.session), Denied: t.denied}
 	// A request that failed may have used something, of which nothing is told.
 	o.Usage = t.used.usage(err == nil && t.failure == nil && !t.gaveUp)
 	switch {
@@ -140,7 +140,7 @@ func (t *turn) failing() error {
 	case status == 408, status >= 500, status == 0 && t.failed != nil && t.failed.FailureKind == "transport":
 		return ports.Unavailable.Errorf(op, "the service does not answer: %s", said)
 	default:
-		return ports.Unexpected.Errorf(op, "the turn failed (%s): %s", cmp.Or(class, "no class"), said)
+		return ports.Unexpected.Errorf(op, "the turn failed (%s): %s", cmp.Or(vendorprog.Word(class), "no class"), said)
 	}
 }
 
@@ -175,15 +175,20 @@ func (t *turn) login() string {
 // until finds how long a limit lasts in what is said of it.
 var until = regexp.MustCompile(`(?i)\b(?:again|resets?|retry)\s+(?:in|after)\s+(?:about\s+)?(\d+)\s*(second|minute|hour|day)`)
 
+// maxLimit is the longest limit that is believed.
+const maxLimit = 10 * 366 * 24 * time.Hour
+
 // reset returns when a limit ends, or zero if that is not told.
 func (t *turn) reset(class, said string) time.Time {
 	if class == "quota" && !t.renewed.IsZero() {
 		return t.renewed
 	}
 	if m := until.FindStringSubmatch(said); m != nil {
-		n, _ := strconv.Atoi(m[1])
-		unit := map[string]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}
-		return time.Now().Add(time.Duration(n) * unit[strings.ToLower(m[2])]).Round(time.Second)
+		n, err := strconv.Atoi(m[1])
+		unit := map[string]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}[strings.ToLower(m[2])]
+		if err == nil && n <= int(maxLimit/unit) {
+			return time.Now().Add(time.Duration(n) * unit).Round(time.Second)
+		}
 	}
 	return time.Time{}
 }
@@ -230,4 +235,4 @@ func (t *turn) broken(ctx context.Context) error {
 }
 
 // lastSeen says which event was the last, for messages.
-func (t *turn) lastSeen() string { return cmp.Or(t.last, "nothing") }
+func (t *turn) lastSeen() string { return cmp.Or(vendorprog.Word(t.last), "nothing") }

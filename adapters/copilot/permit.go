@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/agl/internal/vendorprog"
 	"example.com/agl/ports"
 )
 
@@ -41,7 +42,7 @@ func decide(p permission, task ports.Task) (name, why string) {
 		}
 		return p.Kind, ""
 	default:
-		return cmp.Or(p.Kind, "a permission"), "Nobody can approve this."
+		return cmp.Or(vendorprog.Word(p.Kind), "a permission"), "Nobody can approve this."
 	}
 }
 
@@ -104,11 +105,27 @@ func within(file, dir string) bool {
 // resolve follows the links in a path, of which the end may not be there yet.
 func resolve(path string) string {
 	path = filepath.Clean(path)
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		return resolved
+	for range maxLinks {
+		if resolved, err := filepath.EvalSymlinks(path); err == nil {
+			return resolved
+		}
+		dir := filepath.Dir(path)
+		if dir == path {
+			return path
+		}
+		path = filepath.Join(resolve(dir), filepath.Base(path))
+		target, err := os.Readlink(path)
+		if err != nil { // it is not there, or no link
+			return path
+		}
+		// What a link names need not be there either: it is made by who writes.
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = filepath.Clean(target)
 	}
-	if dir := filepath.Dir(path); dir != path {
-		return filepath.Join(resolve(dir), filepath.Base(path))
-	}
-	return path
+	return string(filepath.Separator) // links that lead to one another are in no folder
 }
+
+// maxLinks is how many links a path may lead over.
+const maxLinks = 40

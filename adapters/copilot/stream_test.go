@@ -83,6 +83,17 @@ var outcomes = []struct {
 		os.Exit(3)
 	}), ports.Unexpected, "exit status 3"},
 	{play("an end without an answer", begun((*standIn).end)), ports.Unexpected, "without an answer"},
+	{play("a silent end before the request was sent", func(s *standIn) {
+		s.answer("all done")
+		s.say("session.idle", object{})
+		s.await("")
+	}), ports.Unexpected, "wrote nothing for"},
+	{play("the silent end of another session", begun(func(s *standIn) {
+		for _, kind := range []string{"assistant.message", "session.idle"} {
+			s.write(object{"method": "session.event", "params": object{"sessionId": "s2", "event": object{"type": kind, "data": object{"content": "x"}}}})
+		}
+		s.await("")
+	})), ports.Unexpected, "last nothing"},
 	{play("an answer, and then an error", begun(func(s *standIn) {
 		s.answer("all is well")
 		s.fail(object{"errorType": "query", "message": "it broke"})
@@ -253,6 +264,12 @@ var usages = map[string]ports.Usage{
 		s.answer("done")
 		s.end()
 	})): {Input: 10, Output: 2},
+	play("usage of more than there can be", begun(func(s *standIn) {
+		s.say("assistant.usage", object{"inputTokens": int64(9e18), "outputTokens": int64(9e18), "cacheReadTokens": -5})
+		s.say("assistant.usage", object{"inputTokens": int64(9e18), "outputTokens": int64(9e18)})
+		s.answer("done")
+		s.end()
+	})): {Input: 10, Output: 2, Complete: true},
 	play("usage of null", begun(func(s *standIn) {
 		s.say("assistant.usage", object{"inputTokens": nil, "outputTokens": 3})
 		s.say("assistant.message", object{"content": "done"})

@@ -16,14 +16,22 @@ func (u *tally) add(used usage) {
 	if used.Input == nil || used.Output == nil {
 		u.missing = true
 	}
-	one := ports.Usage{Cached: max(0, used.CacheRead), Reasoning: max(0, used.Reasoning)}
+	one := ports.Usage{Cached: count(used.CacheRead), Reasoning: count(used.Reasoning)}
 	if used.Input != nil {
-		one.Input = max(0, *used.Input-one.Cached)
+		one.Input = max(0, count(*used.Input)-one.Cached)
 	}
 	if used.Output != nil {
-		one.Output = max(0, *used.Output)
+		one.Output = count(*used.Output)
 	}
 	u.sum = u.sum.Add(one)
+}
+
+// count returns a number of tokens, 0 if that is none: sums of it have to fit.
+func count(n int64) int64 {
+	if n < 0 || n > 1<<53 {
+		return 0
+	}
+	return n
 }
 
 // usage returns what was used so far; with whole, that is all of it.

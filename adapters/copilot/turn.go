@@ -228,7 +228,7 @@ func (t *turn) answered(ctx context.Context, a answer) error {
 			return ports.Unexpected.Errorf(op, "it made a session without an id: %s", vendorprog.Quote(string(a.result)))
 		}
 		t.session = made.Session
-		t.emit(ports.AgentEvent{Kind: ports.AgentSession, Text: t.session})
+		t.emit(ports.AgentEvent{Kind: ports.AgentSession, Text: vendorprog.Word(t.session)})
 		t.call(send, fields{"sessionId": t.session, "prompt": t.task.Instructions})
 	}
 	return nil
@@ -281,6 +281,9 @@ func (t *turn) ended(ctx context.Context) error {
 
 // take takes one event.
 func (t *turn) take(e event) {
+	if t.session == "" || e.Session != "" && e.Session != t.session {
+		return // it is not of the request, which was not sent yet, or not here
+	}
 	own := e.Agent == ""
 	t.last, t.waited = e.Type, false
 	switch e.Type {

@@ -66,7 +66,9 @@ func (s *Server) take(ctx context.Context, m message, reply func([]byte)) {
 	if s.cancels[id] != nil {
 		s.mu.Unlock()
 		cancel()
-		reply(answer(m.ID, nil, Errorf(InvalidRequest, "a request with this id runs already"), s.Bare))
+		s.handlers.Go(func() { // nothing else is taken while the other side does not read its answers
+			reply(answer(m.ID, nil, Errorf(InvalidRequest, "a request with this id runs already"), s.Bare))
+		})
 		return
 	}
 	if s.cancels == nil {

@@ -351,3 +351,25 @@ func realPath(t *testing.T, path string) string {
 	require.NoError(t, err)
 	return path
 }
+
+func TestNoOutputIsLostOnAReaderThatTakesItsTime(t *testing.T) {
+	t.Parallel()
+	var got strings.Builder
+	slow := writerFunc(func(p []byte) (int, error) {
+		if got.Len() == 0 {
+			<-time.After(1200 * time.Millisecond) // longer than what is left in a pipe is waited for
+		}
+		return got.Write(p)
+	})
+	_, err := (&proc.Cmd{Shell: "head -c 60000 /dev/zero; echo end", Stdout: slow}).Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Len() != 60004 || !strings.HasSuffix(got.String(), "end\n") {
+		t.Errorf("%d bytes have come, want 60004", got.Len())
+	}
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

@@ -16,6 +16,7 @@ type streams struct {
 	ours   []*os.File
 	theirs []*os.File
 	feed   func()
+	reads  []*os.File // of ours, those that are read
 	passes []func() error
 	errs   chan error
 }
@@ -62,9 +63,10 @@ func (s *streams) output(dst io.Writer) (*os.File, error) {
 		return nil, err
 	}
 	s.ours, s.theirs = append(s.ours, r), append(s.theirs, w)
+	s.reads = append(s.reads, r)
 	s.passes = append(s.passes, func() error {
 		defer r.Close() // a child whose output is no longer wanted must not wait
-		if _, err := io.Copy(dst, r); !errors.Is(err, os.ErrClosed) {
+		if err := pass(dst, r); !errors.Is(err, os.ErrClosed) {
 			return err
 		}
 		return nil
@@ -84,12 +86,56 @@ func (s *streams) begin() {
 	}
 }
 
+// pass passes on what is read. Once the time for that was set (by close) it ends
+// when nothing comes for drain: the time that dst takes does not count, and what
+// is in the pipe by then is not lost.
+func pass(dst io.Writer, r *os.File) error {
+	buf := make([]byte, 32<<10)
+	late, left := false, pipeSize
+	for {
+		began := time.Now()
+		n, err := r.Read(buf)
+		if n > 0 {
+			if _, err := dst.Write(buf[:n]); err != nil {
+				return err
+			}
+		}
+		if late {
+			left -= n
+		}
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			if time.Since(began) >= drain || left <= 0 {
+				return nil
+			}
+			late = true
+			if err := r.SetReadDeadline(began.Add(drain)); err != nil {
+				return err
+			}
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case left <= 0: // somebody outside the group goes on writing
+			return nil
+		}
+	}
+}
+
+// pipeSize is the most that a pipe holds.
+const pipeSize = 1 << 20
+
 // close waits for the output to end, but not for long, and returns what went
 // wrong with passing it on.
 func (s *streams) close() error {
 	defer closeAll(s.ours)
-	timer := time.AfterFunc(drain, func() { closeAll(s.ours) }) // which ends the copying
-	defer timer.Stop()
+	for _, r := range s.reads {
+		if errors.Is(r.SetReadDeadline(time.Now().Add(drain)), os.ErrNoDeadline) { // there are none on this system
+			timer := time.AfterFunc(drain, func() { closeAll(s.ours) }) // which ends the copying
+			defer timer.Stop()
+			break
+		}
+	}
 	var errs []error
 	for range s.passes {
 		errs = append(errs, <-s.errs)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"example.com/agl/ports"
 )
@@ -15,6 +16,22 @@ func Quote(text string) string {
 	}
 	return ports.Clip(text, 500)
 }
+
+// Word is a name or an id of a program's as it may stand in messages and records:
+// short, and on one line.
+func Word(name string) string { return ports.Clip(ports.Printable(strings.TrimSpace(name)), 200) }
+
+// Reset is the end of a limit, told in seconds since 1970: zero if that is no time
+// that there can be, or none that a record can hold.
+func Reset(seconds float64) time.Time {
+	if seconds < 1 || seconds >= maxReset || seconds != seconds {
+		return time.Time{}
+	}
+	return time.Unix(int64(seconds), 0)
+}
+
+// maxReset is the end of the last year that has four digits.
+const maxReset = 253402300800
 
 // activitySize is how long an activity may be, in bytes.
 const activitySize = 300
