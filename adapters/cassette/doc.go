@@ -85,8 +85,8 @@
 //
 // cassette is the version of this format; another one is refused. framing is "lines",
 // for a message on each line, or "content-length". noise are the parts of the
-// program's messages that were left out, with [] or {} or "" in their place. Then, for
-// each take,
+// program's messages that were left out, with [] or {} or "" in their place; unread
+// are messages that were left out. Then, for each take,
 //
 //	{"take":1,"args":["--session=⟦uuid1⟧"],"env":{"RETRIES":"0"}}
 //
