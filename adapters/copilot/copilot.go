@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"example.com/agl/internal/instructions"
@@ -94,8 +95,13 @@ func (a *Agent) loggedIn(ctx context.Context, program string, model ports.Model)
 	limited, cancel := context.WithTimeout(ctx, readiness)
 	defer cancel()
 	env := a.environ(model)
-	run := vendorprog.Start(&proc.Cmd{Args: append([]string{program}, arguments...), Env: env, Grace: a.opts.Grace})
-	conn := jsonrpc.New(ctx, run.Stdout, run.Stdin, jsonrpc.Options{Framing: jsonrpc.Headers(0)})
+	dir, err := os.MkdirTemp("", "agl-copilot-") // it is nobody's checkout that this is about
+	if err != nil {
+		return ports.Unavailable.Errorf(op, "%w", err)
+	}
+	defer os.RemoveAll(dir)
+	run := vendorprog.Start(&proc.Cmd{Args: append([]string{program}, arguments...), Dir: dir, Env: env, Grace: a.opts.Grace})
+	conn := jsonrpc.New(ctx, run.Stdout, run.Stdin, jsonrpc.Options{Framing: jsonrpc.Headers(0), Prefix: ids})
 	defer conn.Close()
 	defer run.End()
 
@@ -111,7 +117,7 @@ func (a *Agent) loggedIn(ctx context.Context, program string, model ports.Model)
 			return err
 		}
 	}
-	err := conn.Call(limited, "auth.getStatus", fields{}, &status)
+	err = conn.Call(limited, "auth.getStatus", fields{}, &status)
 	switch {
 	case ctx.Err() != nil:
 		return a.program.Cancelled(ctx)
