@@ -53,6 +53,11 @@ type Options struct {
 	// is null in it is left out. The file lists them.
 	Noise []string
 
+	// Unread are the messages of the program's which the adapter passes over, by a
+	// text in them: a JSON pointer and a pattern as of path.Match, "/method=log.*".
+	// They are left out. The file lists them.
+	Unread []string
+
 	// Speed is how fast a recording is played: 1 as it was recorded, 2 twice as
 	// fast. 0: at once.
 	Speed float64
@@ -94,7 +99,7 @@ func Record(t testing.TB, path, program string, opts Options) *Tape {
 		tape.control.Record = program
 		tape.control.Header = header{
 			Cassette: Version, Program: strings.TrimSuffix(filepath.Base(program), ".exe"), Version: opts.Version, Framing: cmp.Or(opts.Framing, Lines),
-			Noise: opts.Noise, Volatile: opts.Volatile, Files: opts.Files,
+			Noise: opts.Noise, Unread: opts.Unread, Volatile: opts.Volatile, Files: opts.Files,
 		}
 		// What cannot be read again is not recorded.
 		if _, err := parse(encode(tape.control.Header)); err != nil {

@@ -86,7 +86,8 @@
 // cassette is the version of this format; another one is refused. framing is "lines",
 // for a message on each line, or "content-length". noise are the parts of the
 // program's messages that were left out, with [] or {} or "" in their place; with
-// a "/" at the end, the members of an object that were null. Then, for each take,
+// a "/" at the end, the members of an object that were null. unread are messages
+// that were left out. Then, for each take,
 //
 //	{"take":1,"args":["--session=⟦uuid1⟧"],"env":{"RETRIES":"0"}}
 //

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"example.com/agl/internal/strictjson"
@@ -30,6 +32,7 @@ type header struct {
 	Version  string            `json:"version,omitempty"`
 	Framing  Framing           `json:"framing"`
 	Noise    []string          `json:"noise,omitempty"`
+	Unread   []string          `json:"unread,omitempty"`
 	Volatile map[string]string `json:"volatile,omitempty"`
 	Files    bool              `json:"files,omitempty"`
 }
@@ -157,6 +160,13 @@ func (r *recording) readHeader(line []byte) error {
 		return fmt.Errorf("the program %q is no name of a file", h.Program)
 	case h.Framing != Lines && h.Framing != ContentLength:
 		return fmt.Errorf("there is no framing %q", h.Framing)
+	}
+	for _, u := range h.Unread {
+		if pointer, pattern, ok := strings.Cut(u, "="); !ok || !strings.HasPrefix(pointer, "/") {
+			return fmt.Errorf("unread %q is no JSON pointer with a pattern", u)
+		} else if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("unread %q: %w", u, err)
+		}
 	}
 	for name, pattern := range h.Volatile {
 		if !regexp.MustCompile(`^[a-z]+$`).MatchString(name) || kinds[name] != nil || places[name] {

@@ -24,6 +24,8 @@ func TestAFileThatIsNoneIsRefusedWithItsLine(t *testing.T) {
 		{"a framing", `{"cassette":1,"program":"p","framing":"x"}` + "\n", `no framing "x"`},
 		{"a program elsewhere", `{"cassette":1,"program":"../p","framing":"lines"}` + "\n", "no name of a file"},
 		{"no expression", `{"cassette":1,"program":"p","framing":"lines","volatile":{"id":"("}}` + "\n", "volatile id"},
+		{"no pointer", `{"cassette":1,"program":"p","framing":"lines","unread":["method=log"]}` + "\n", "no JSON pointer"},
+		{"no pattern", `{"cassette":1,"program":"p","framing":"lines","unread":["/method=["]}` + "\n", "pattern"},
 		{"a variable's name", `{"cassette":1,"program":"p","framing":"lines","volatile":{"uuid":"x"}}` + "\n", `"uuid" is no name`},
 		{"cut off", head + take + exit[:5], "cut off"},
 		{"no end", head + take + `{"at":0,"out":1}` + "\n", "take 1 has no end"},

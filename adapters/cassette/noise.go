@@ -3,6 +3,8 @@ package cassette
 import (
 	"encoding/json"
 	"maps"
+	"path"
+	"slices"
 	"strings"
 )
 
@@ -50,4 +52,26 @@ func emptied(doc json.RawMessage, steps []string) (json.RawMessage, bool) {
 	}
 	object[steps[0]] = made
 	return encode(object), true
+}
+
+// unread reports whether a message is one that an adapter passes over.
+func unread(doc []byte, kinds []string) bool {
+	return slices.ContainsFunc(kinds, func(kind string) bool {
+		pointer, pattern, _ := strings.Cut(kind, "=")
+		matched, _ := path.Match(pattern, textAt(doc, pointer)) // it was looked at with the header
+		return matched
+	})
+}
+
+// textAt returns the text at a JSON pointer, "" if there is none.
+func textAt(doc json.RawMessage, pointer string) (text string) {
+	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(doc, &object) != nil {
+			return ""
+		}
+		doc = object[step]
+	}
+	_ = json.Unmarshal(doc, &text) // nothing, or no text
+	return text
 }

@@ -75,6 +75,27 @@ func TestWhatTheProgramSaysFirstIsNewEachTime(t *testing.T) {
 	require.NotEqual(t, ids[1], ids[2])
 }
 
+func TestWhatTheAdapterDoesNotReadIsLeftOut(t *testing.T) {
+	t.Parallel()
+	opts := cassette.Options{Unread: []string{"/said/type=log.*", "/id=never"}}
+	path := recording(t, opts, func(t testing.TB, program string) {
+		c := connect(t, program, "lines", nil)
+		for _, kind := range []string{"log.debug", "answer", "log.end"} {
+			c.send(order{Say: map[string]any{"type": kind}})
+			require.Contains(t, c.hear(), kind, "who records it hears it")
+		}
+		c.end()
+	})
+	require.Empty(t, playing(t, path, cassette.Options{}, func(t testing.TB, program string) {
+		c := connect(t, program, "lines", nil)
+		for _, kind := range []string{"log.debug", "answer", "log.end"} {
+			c.send(order{Say: map[string]any{"type": kind}})
+		}
+		require.Contains(t, c.hear(), "answer")
+		c.end()
+	}))
+}
+
 func TestAnswersComeInAnyOrderAndAreAllWaitedFor(t *testing.T) {
 	t.Parallel()
 	inOrder := func(order3 ...string) drive {

@@ -215,6 +215,9 @@ func (r *recorder) add(e event) {
 		r.fail(err)
 	}
 	e.At = at
+	if e.Out != nil && unread(e.Out, r.control.Header.Unread) {
+		return
+	}
 	var err error
 	for _, doc := range []*[]byte{(*[]byte)(&e.In), (*[]byte)(&e.Out)} {
 		if *doc != nil {

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/agl/adapters/copilot"
 	"example.com/agl/internal/fakeapi"
@@ -12,26 +13,32 @@ import (
 	"example.com/agl/ports/porttest"
 )
 
+// contract says what of the contract the Copilot CLI can be held to.
+var contract = porttest.AgentOptions{
+	NotReady: func(t testing.TB) ports.Agent {
+		return copilot.New(copilot.Options{Program: filepath.Join(t.TempDir(), "copilot"), Env: vendortest.CopilotEnv(t, "http://127.0.0.1:1")})
+	},
+	Model:     "copilot/fake-model",
+	Prompts:   true,
+	Results:   true,
+	Parallel:  true,
+	Recovers:  true,
+	Programs:  true,
+	Refuses:   true,
+	Cached:    true,
+	Reasoning: true,
+	Live:      true,
+	Doubles:   true,
+	Slow:      true,
+}
+
 func TestCopilotKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	vendortest.Copilot(t, "http://127.0.0.1:1") // skips the whole
-	porttest.Agent(t, porttest.AgentOptions{
-		Play: func(t testing.TB, turn porttest.Turn) ports.Agent { return real(t, played(turn)) },
-		NotReady: func(t testing.TB) ports.Agent {
-			return copilot.New(copilot.Options{Program: filepath.Join(t.TempDir(), "copilot"), Env: vendortest.CopilotEnv(t, "http://127.0.0.1:1")})
-		},
-		Model:     "copilot/fake-model",
-		Prompts:   true,
-		Results:   true,
-		Parallel:  true,
-		Programs:  true,
-		Refuses:   true,
-		Cached:    true,
-		Reasoning: true,
-		Live:      true,
-		Doubles:   true,
-		Slow:      true,
-	})
+	opts := contract
+	opts.Play = func(t testing.TB, turn porttest.Turn) ports.Agent { return real(t, played(turn)) }
+	opts.Wait = 30 * time.Second // a person is asked
+	porttest.Agent(t, opts)
 }
 
 // real returns Copilot with a model that does what script says.

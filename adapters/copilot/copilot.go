@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"example.com/agl/internal/instructions"
@@ -62,9 +63,6 @@ func (a *Agent) retries() int         { return max(0, cmp.Or(a.opts.Retries, Def
 // op is what all errors begin with.
 const op = "Copilot"
 
-// versions says which versions of the program AGL works with.
-const versions = "AGL works with version 1.0.102 of the Copilot CLI and later"
-
 // Capabilities says that every restriction is held to, each by taking the shell
 // away.
 func (a *Agent) Capabilities(context.Context, ports.Model) (ports.Capabilities, error) {
@@ -74,9 +72,9 @@ func (a *Agent) Capabilities(context.Context, ports.Model) (ports.Capabilities, 
 	}, nil
 }
 
-// Ready asks the program whether it is logged in, which runs no model. Where a
-// provider is configured that is not GitHub, whose key is not asked for before
-// the first request, all it asks is whether the program speaks AGL's channel.
+// Ready refuses a program that is too old for the channel, and asks it whether it
+// is logged in, which runs no model. Where a provider is configured that is not
+// GitHub, its key is not asked for before the first request.
 func (a *Agent) Ready(ctx context.Context, model ports.Model) error {
 	if err := instructions.Check(a.opts.Instructions); err != nil {
 		return err
@@ -85,17 +83,36 @@ func (a *Agent) Ready(ctx context.Context, model ports.Model) error {
 	if err != nil {
 		return a.program.Unstarted(ctx, err)
 	}
+	return a.loggedIn(ctx, program, model)
+}
+
+// loggedIn says, as an error, why nobody is logged in, or that the program does
+// not speak AGL's channel.
+func (a *Agent) loggedIn(ctx context.Context, program string, model ports.Model) error {
 	limited, cancel := context.WithTimeout(ctx, min(a.idle(), vendorprog.Readiness))
 	defer cancel()
 	env := a.environ(model)
-	run := vendorprog.Start(&proc.Cmd{Args: append([]string{program}, arguments...), Env: env, Grace: a.opts.Grace})
-	conn := jsonrpc.New(ctx, run.Stdout, run.Stdin, jsonrpc.Options{Framing: jsonrpc.Headers(0)})
+	dir, err := os.MkdirTemp("", "agl-copilot-") // it is nobody's checkout that this is about
+	if err != nil {
+		return ports.Unavailable.Errorf(op, "%w", err)
+	}
+	defer os.RemoveAll(dir)
+	run := vendorprog.Start(&proc.Cmd{Args: append([]string{program}, arguments...), Dir: dir, Env: env, Grace: a.opts.Grace})
+	conn := jsonrpc.New(ctx, run.Stdout, run.Stdin, jsonrpc.Options{Framing: jsonrpc.Headers(0), Prefix: ids})
 	defer conn.Close()
 	defer run.End()
 
+	var about struct {
+		Version string `json:"version"`
+	}
 	var status struct {
 		LoggedIn *bool  `json:"isAuthenticated"`
 		Says     string `json:"statusMessage"`
+	}
+	if conn.Call(limited, "status.get", fields{}, &about) == nil { // if it is not told, a turn goes wrong, and not unseen
+		if err := a.examined().Refuse(about.Version); err != nil {
+			return err
+		}
 	}
 	err = conn.Call(limited, "auth.getStatus", fields{}, &status)
 	switch {
@@ -108,7 +125,7 @@ func (a *Agent) Ready(ctx context.Context, model ports.Model) error {
 		}
 		return a.mute(run)
 	case err != nil || status.LoggedIn == nil:
-		return ports.Unavailable.Errorf(op, "%s does not say whether it is logged in (%v); %s", a.program.Name, err, versions)
+		return ports.Unavailable.Errorf(op, "%s does not say whether it is logged in (%v); AGL works with version %s and later", a.program.Name, err, versions.Oldest)
 	case !*status.LoggedIn && providerOf(env) == nil:
 		return ports.Unavailable.Errorf(op, "nobody is logged in (%s); %s", vendorprog.Quote(status.Says), a.login())
 	}
@@ -118,7 +135,7 @@ func (a *Agent) Ready(ctx context.Context, model ports.Model) error {
 // mute is the error of a program that ended before it had answered at all.
 func (a *Agent) mute(run *vendorprog.Process) error {
 	exit, _ := run.Exit()
-	return ports.Unavailable.Errorf(op, "%s does not speak with AGL (%v): %s; %s", a.program.Name, exit, vendorprog.Quote(run.Stderr.String()), versions)
+	return ports.Unavailable.Errorf(op, "%s does not speak with AGL (%v): %s; AGL works with version %s and later", a.program.Name, exit, vendorprog.Quote(run.Stderr.String()), versions.Oldest)
 }
 
 // login says how one logs in.

@@ -46,6 +46,7 @@
 //	seen                                                  outcome
 //	the context has ended                                 its error, after session.abort, SIGTERM, SIGKILL
 //	no program, or it cannot be started                   Unavailable, how to install it
+//	Ready: a version that is too old, nobody logged in    Unavailable, what to do
 //	it ends before there is a session                     Unavailable, with its exit and what it wrote to stderr
 //	session.create names the model in its error           Invalid
 //	session.create or session.send is not taken           Unavailable
@@ -77,10 +78,22 @@
 // tool refuses is told to the model by its text alone, which begins with "Refused:":
 // most services have no other sign.
 //
+// # What Examine does
+//
+// The turn by which the channel is looked into is in an environment made from
+// nothing, with a fake of a provider on loopback; the operator's PATH is in it, and
+// the folder in which their Copilot unpacks what it is made of (235 MB, at its first
+// start, be it for --version), which holds nothing else: COPILOT_PKG_CACHE_HOME, or
+// where it is without that. So all is unpacked once, and what is looked into is what
+// a run would run. On two busy cores that takes 4 to 12 s, and some 7 s more at a
+// first start. Whether somebody is logged in is asked in the operator's own
+// environment.
+//
 // # Usage
 //
 // Tokens are told after each request, and are the sum over all of them, those of
-// nested agents, and those that shorten a conversation which becomes too long, included. Input is without what was read from a cache. There is no
-// cost: Copilot counts requests, not dollars. After an error they are not Complete,
-// since of a request that failed nothing is told.
+// nested agents, and those that shorten a conversation which becomes too long,
+// included. Input is without what was read from a cache. There is no cost: Copilot
+// counts requests, not dollars. After an error they are not Complete, since of a
+// request that failed nothing is told.
 package copilot

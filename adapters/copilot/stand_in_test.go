@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/agl/adapters/cassette"
 	"example.com/agl/adapters/copilot"
 	"example.com/agl/internal/jsonrpc"
 	"example.com/agl/internal/vendortest"
@@ -43,6 +44,7 @@ func play(name string, do func(*standIn)) string {
 }
 
 func TestMain(m *testing.M) {
+	cassette.Main()
 	name := os.Getenv(playing)
 	if name == "" {
 		os.Exit(m.Run())

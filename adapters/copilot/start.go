@@ -11,6 +11,9 @@ import (
 // request is on it.
 var arguments = []string{"--headless", "--stdio", "--no-auto-update", "--log-level=none"}
 
+// ids is what the ids of our calls begin with.
+const ids = "agl-"
+
 // outer are variables that would let something else than AGL decide what an agent
 // may do, or is told.
 var outer = []string{"COPILOT_ALLOW_ALL", "COPILOT_CUSTOM_INSTRUCTIONS_DIRS"}

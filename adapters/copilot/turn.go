@@ -102,7 +102,7 @@ func (t *turn) play(ctx context.Context) error {
 		Args: append([]string{program}, arguments...), Dir: t.task.Dir, Env: env,
 		Grace: t.agent.grace(), Mark: vendorprog.MarkOf(t.task.Env),
 	})
-	t.conn = jsonrpc.New(context.WithoutCancel(ctx), t.run.Stdout, t.run.Stdin, jsonrpc.Options{Framing: jsonrpc.Headers(0), Notified: t.notified})
+	t.conn = jsonrpc.New(context.WithoutCancel(ctx), t.run.Stdout, t.run.Stdin, jsonrpc.Options{Framing: jsonrpc.Headers(0), Prefix: ids, Notified: t.notified})
 	t.calls = &calls{tools: toolserve.New(t.task.Tools), cancels: make(map[string]context.CancelFunc), reply: t.replyTool}
 	t.watch = vendorprog.NewWatch(t.agent.idle(), t.calls.running)
 	t.calls.done = t.watch.Replied

@@ -112,7 +112,16 @@ func (p *Program) login(ctx context.Context, path string) ports.Finding {
 // version is left to the turn, which cannot go wrong unseen.
 func (p *Program) Ready(ctx context.Context, path string) error {
 	version, err := Version(ctx, path, p.Environ)
-	if err != nil || !p.Range.Older(version) {
+	if err != nil {
+		return nil
+	}
+	return p.Refuse(version)
+}
+
+// Refuse returns the error of a version that is too old, nil if it is not. An
+// adapter whose channel tells the version needs no more than this of Ready.
+func (p *Program) Refuse(version string) error {
+	if !p.Range.Older(version) {
 		return nil
 	}
 	return ports.Unavailable.Errorf(p.Op, "version %s is too old; AGL works with %s and later (%s)", version, p.Range.Oldest, p.Install)

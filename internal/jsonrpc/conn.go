@@ -22,6 +22,11 @@ type Options struct {
 	Framing Framing // the zero value: Lines(0)
 	Bare    bool    // messages have no member "jsonrpc"
 
+	// Prefix makes texts of the ids of calls, "agl-1": in a recording those are told
+	// from other numbers, whatever the order of calls that are made at once. "": they
+	// are numbers.
+	Prefix string
+
 	Handle Handler // answers the other side's requests, several at once
 
 	// Notified takes the other side's notifications, in the order in which they
@@ -178,6 +183,9 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	c.mu.Lock()
 	c.nextID++
 	id := strconv.FormatInt(c.nextID, 10)
+	if c.opts.Prefix != "" {
+		id = strconv.Quote(c.opts.Prefix + id)
+	}
 	c.calls[id] = answer
 	c.mu.Unlock()
 	defer func() {

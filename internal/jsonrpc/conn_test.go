@@ -144,6 +144,23 @@ func TestWhatTheOtherSideAnswersIsTheCallers(t *testing.T) {
 	}
 }
 
+func TestIDsAreTextsWhereTheyAreToBe(t *testing.T) {
+	t.Parallel()
+	conn, other := connect(t, jsonrpc.Options{Prefix: "agl-", Cancel: jsonrpc.Cancellation{Method: "cancel", ID: "id"}, TellCancel: true})
+	answer := make(chan error, 1)
+	go func() { answer <- conn.Call(t.Context(), "add", nil, nil) }()
+	require.Equal(t, `{"jsonrpc":"2.0","id":"agl-1","method":"add"}`, other.hear(t))
+	other.say(t, `{"jsonrpc":"2.0","id":"agl-1","result":3}`)
+	require.NoError(t, <-answer)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { answer <- conn.Call(ctx, "add", nil, nil) }()
+	require.Contains(t, other.hear(t), `"id":"agl-2"`)
+	cancel()
+	require.Equal(t, `{"jsonrpc":"2.0","method":"cancel","params":{"id":"agl-2"}}`, other.hear(t))
+	require.ErrorIs(t, <-answer, context.Canceled)
+}
+
 func TestRequestsRunAtOnceAndOneIsCancelledAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

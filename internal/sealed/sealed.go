@@ -49,6 +49,22 @@ env_key = "FAKE_KEY"
 	return append(env, "CODEX_HOME="+codex, "FAKE_KEY=fake-key"), os.WriteFile(filepath.Join(codex, "config.toml"), []byte(config), 0o600)
 }
 
+// Copilot returns the whole environment for the Copilot CLI to talk to the service
+// at url. All that it writes is in dir, and that are 235 MB which it is made of: a
+// caller that has them already names their folder, in COPILOT_PKG_CACHE_HOME.
+func Copilot(dir, url string) ([]string, error) {
+	home, env, err := base(dir)
+	return append(
+		env,
+		"COPILOT_HOME="+filepath.Join(home, "copilot"),
+		"COPILOT_OFFLINE=true", // with it, it asks no other host
+		"COPILOT_AUTO_UPDATE=false",
+		"COPILOT_PROVIDER_BASE_URL="+url+"/v1",
+		"COPILOT_PROVIDER_API_KEY=fake-key",
+		"COPILOT_MODEL=fake-model",
+	), err
+}
+
 // WithPath returns env with the PATH of another environment, on which an installed
 // program may have to find what it is run by. It is all that env takes from it.
 func WithPath(env, from []string) []string {

@@ -99,21 +99,7 @@ type Handover struct {
 // its place. Nothing of this process's environment is in it.
 func CopilotEnv(t testing.TB, url string) []string {
 	t.Helper()
-	home := t.TempDir()
-	return []string{
-		"HOME=" + home,
-		"TMPDIR=" + t.TempDir(),
-		"COPILOT_HOME=" + filepath.Join(home, "copilot"),
-		"XDG_CACHE_HOME=" + unpacked(t),
-		"PATH=/usr/local/bin:/usr/bin:/bin",
-		"LANG=C.UTF-8",
-		"TERM=dumb",
-		"COPILOT_OFFLINE=true", // with it, it asks no other host
-		"COPILOT_AUTO_UPDATE=false",
-		"COPILOT_PROVIDER_BASE_URL=" + url + "/v1",
-		"COPILOT_PROVIDER_API_KEY=fake-key",
-		"COPILOT_MODEL=fake-model",
-	}
+	return append(made(t)(sealed.Copilot(t.TempDir(), url)), "COPILOT_PKG_CACHE_HOME="+unpacked(t))
 }
 
 // unpacked is where the Copilot CLI puts the 235 MB that it is made of, and looks

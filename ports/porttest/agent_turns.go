@@ -268,6 +268,7 @@ func (o AgentOptions) cancel(c *check, how string) {
 		}
 		return ports.ToolResult{Text: "yes"}
 	})
+	agent := o.Play(c, Turn{Acts: []Act{{Calls: []Call{{"ask", `{"q":"1"}`}}}}, Hang: true})
 	switch how {
 	case "before it starts":
 		cancel()
@@ -276,7 +277,6 @@ func (o AgentOptions) cancel(c *check, how string) {
 		defer cancel()
 		want = context.DeadlineExceeded
 	}
-	agent := o.Play(c, Turn{Acts: []Act{{Calls: []Call{{"ask", `{"q":"1"}`}}}}, Hang: true})
 	c.soon("a turn that is cancelled "+how, func() {
 		p := o.run(ctx, c, agent, o.task(c, tool))
 		if !errors.Is(p.err, want) || ports.KindOf(p.err) != "" {
