@@ -54,7 +54,7 @@ func TestARepositorysInstructionsAreForThoseWhoAskForThem(t *testing.T) {
 			t.Parallel()
 			task := request(t, "hi")
 			task.Dir = repository(t)
-			agent, out := standIn(t, claude.Options{Instructions: setting}, `printf %s "$INIT" >$OUT/init; printf %s "$PROMPT" >$OUT/prompt`+"\n"+say(success))
+			agent, out := standIn(t, claude.Options{Instructions: setting}, `printf %s "$INIT" >$OUT/init; printf %s "$PROMPT" >$OUT/prompt`+"\n"+say(said)+say(success))
 			_, err := agent.Run(t.Context(), task, silent)
 			require.NoError(t, err)
 			var init struct {

@@ -166,7 +166,7 @@ func TestUsageThatIsNotToldIsNotComplete(t *testing.T) {
 
 func TestWhatWasRefusedIsNamedOnce(t *testing.T) {
 	t.Parallel()
-	agent, _ := standIn(t, claude.Options{}, say(strings.Replace(success, `"usage"`, `"permission_denials":[{"tool_name":"Bash"},{"tool_name":"Bash"},{"tool_name":"Write"}],"usage"`, 1)))
+	agent, _ := standIn(t, claude.Options{}, say(said)+say(strings.Replace(success, `"usage"`, `"permission_denials":[{"tool_name":"Bash"},{"tool_name":"Bash"},{"tool_name":"Write"}],"usage"`, 1)))
 	o, err := agent.Run(t.Context(), request(t, "hi"), silent)
 	require.NoError(t, err)
 	require.Equal(t, []string{"Bash", "Write"}, o.Denied)
@@ -175,7 +175,7 @@ func TestWhatWasRefusedIsNamedOnce(t *testing.T) {
 // Cases B10, B13, B21.
 func TestTheCommandLineIsHermeticAndHoldsNothingOfTheRequest(t *testing.T) {
 	t.Parallel()
-	agent, out := standIn(t, claude.Options{}, `printf '%s' "$PROMPT" >$OUT/prompt; tr '\0' '\n' </proc/$$/cmdline >$OUT/args`+"\n"+say(success))
+	agent, out := standIn(t, claude.Options{}, `printf '%s' "$PROMPT" >$OUT/prompt; tr '\0' '\n' </proc/$$/cmdline >$OUT/args`+"\n"+say(said)+say(success))
 	task := request(t, strings.Repeat("a long request, ", 1<<16)+"to its end")
 	task.Model = "claude/some model --dangerously"
 	task.Restrictions = []ports.Restriction{ports.NoWrite}
@@ -229,7 +229,7 @@ func call(id int, name string) string {
 // Case B15: nothing but the turn's own end hurries a person.
 func TestAToolMayTakeLongerThanTheIdleLimit(t *testing.T) {
 	t.Parallel()
-	agent, out := standIn(t, claude.Options{Idle: 300 * time.Millisecond}, say(call(1, "ask"))+"read -r ANSWER; printf '%s' \"$ANSWER\" >$OUT/answer\n"+say(success))
+	agent, out := standIn(t, claude.Options{Idle: 300 * time.Millisecond}, say(call(1, "ask"))+"read -r ANSWER; printf '%s' \"$ANSWER\" >$OUT/answer\n"+say(said)+say(success))
 	task := request(t, "hi")
 	task.Tools = []ports.Tool{{Name: "ask", Call: func(ctx context.Context, _ json.RawMessage) ports.ToolResult {
 		select {

@@ -237,7 +237,7 @@ func TestNoVariableOfTheCallerReachesAProgramOfATest(t *testing.T) {
 	t.Setenv("AGL_TEST_LEAK", "leaked")
 	t.Setenv("OPENAI_API_KEY", "leaked")
 	t.Setenv("CODEX_HOME", "/leaked")
-	agent, out := standIn(t, codex.Options{}, "env >$OUT/env\n"+say(success))
+	agent, out := standIn(t, codex.Options{}, "env >$OUT/env\n"+say(said)+say(success))
 	_, err := agent.Run(t.Context(), request(t, "hi"), silent)
 	require.NoError(t, err)
 	env, err := os.ReadFile(filepath.Join(out, "env"))
@@ -265,7 +265,7 @@ func TestTheLoginIsSharedAndNothingElseIsLeft(t *testing.T) {
 			login = filepath.Join(dir, "auth.json")
 		}
 	}
-	agent, out := standIn(t, codex.Options{Env: env}, `echo renewed >$CODEX_HOME/auth.json; ls "$CODEX_HOME" >$OUT/home; printf %s "$CODEX_HOME" >$OUT/where`+"\n"+say(success))
+	agent, out := standIn(t, codex.Options{Env: env}, `echo renewed >$CODEX_HOME/auth.json; ls "$CODEX_HOME" >$OUT/home; printf %s "$CODEX_HOME" >$OUT/where`+"\n"+say(said)+say(success))
 	require.NoError(t, os.WriteFile(login, []byte("old"), 0o600))
 	_, err := agent.Run(t.Context(), request(t, "hi"), silent)
 	require.NoError(t, err)
@@ -289,7 +289,7 @@ func TestWithoutAHomeNoLoginIsLookedForInTheWorkingDirectory(t *testing.T) {
 	env := slices.DeleteFunc(vendortest.CodexEnv(t, ""), func(entry string) bool {
 		return strings.HasPrefix(entry, "HOME=") || strings.HasPrefix(entry, "CODEX_HOME=")
 	})
-	agent, out := standIn(t, codex.Options{Env: env}, `ls "$CODEX_HOME" >$OUT/home`+"\n"+say(success))
+	agent, out := standIn(t, codex.Options{Env: env}, `ls "$CODEX_HOME" >$OUT/home`+"\n"+say(said)+say(success))
 	_, err := agent.Run(t.Context(), request(t, "hi"), silent)
 	require.NoError(t, err)
 	home, err := os.ReadFile(filepath.Join(out, "home"))

@@ -161,7 +161,7 @@ func TestUsageIsSummedOverThreadsAndNotCompleteIfItIsNotTold(t *testing.T) {
 			Input: 9, Output: 3, Complete: true,
 		},
 	} {
-		agent, _ := standIn(t, codex.Options{}, told+say(success))
+		agent, _ := standIn(t, codex.Options{}, told+say(said)+say(success))
 		o, err := agent.Run(t.Context(), request(t, "hi"), silent)
 		require.NoError(t, err)
 		want.Complete = strings.Contains(told, "Tokens")
@@ -175,7 +175,7 @@ func TestWhatWasRefusedIsNamedOnce(t *testing.T) {
 	t.Parallel()
 	ask := say(`{"id":7,"method":"item/commandExecution/requestApproval","params":{"itemId":"x"}}`) + "read -r A; printf '%s\\n' \"$A\" >>$OUT/answers\n"
 	agent, out := standIn(t, codex.Options{}, ask+ask+say(`{"id":8,"method":"item/fileChange/requestApproval","params":{}}`)+"read -r A\n"+
-		say(`{"id":9,"method":"item/tool/requestUserInput","params":{}}`)+"read -r A; printf '%s\\n' \"$A\" >>$OUT/answers\n"+say(success))
+		say(`{"id":9,"method":"item/tool/requestUserInput","params":{}}`)+"read -r A; printf '%s\\n' \"$A\" >>$OUT/answers\n"+say(said)+say(success))
 	o, err := agent.Run(t.Context(), request(t, "hi"), silent)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"exec_command", "apply_patch"}, o.Denied)
@@ -188,7 +188,7 @@ func TestWhatWasRefusedIsNamedOnce(t *testing.T) {
 // Cases B10, B13.
 func TestTheCommandLineHoldsNothingOfTheRequest(t *testing.T) {
 	t.Parallel()
-	agent, out := standIn(t, codex.Options{}, `printf '%s' "$TURN" >$OUT/turn; printf '%s' "$THREAD" >$OUT/thread; tr '\0' '\n' </proc/$$/cmdline >$OUT/args`+"\n"+say(success))
+	agent, out := standIn(t, codex.Options{}, `printf '%s' "$TURN" >$OUT/turn; printf '%s' "$THREAD" >$OUT/thread; tr '\0' '\n' </proc/$$/cmdline >$OUT/args`+"\n"+say(said)+say(success))
 	task := request(t, strings.Repeat("a long request, ", 1<<13)+"to its end")
 	task.Model = "codex/some model --dangerously"
 	task.Restrictions = []ports.Restriction{ports.NoWrite, ports.NoShell, ports.NoNetwork}
@@ -250,7 +250,7 @@ func TestARequestThatIsTooLongIsInvalidAndStartsNothing(t *testing.T) {
 func TestASandboxThatDoesNotHoldTheAgentIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, sandbox := range []string{`{"type":"dangerFullAccess"}`, `{"type":"workspaceWrite","networkAccess":false}`, `{"type":"readOnly","networkAccess":true}`, `null`} {
-		agent, _ := standInOn(t, codex.Options{}, `{"id":2,"result":{"thread":{"id":"T"},"sandbox":`+sandbox+`}}`, say(success))
+		agent, _ := standInOn(t, codex.Options{}, `{"id":2,"result":{"thread":{"id":"T"},"sandbox":`+sandbox+`}}`, say(said)+say(success))
 		_, err := agent.Run(t.Context(), request(t, "hi"), silent)
 		require.ErrorIs(t, err, ports.Unavailable)
 		require.ErrorContains(t, err, "restrictions")
@@ -272,7 +272,7 @@ func TestATurnThatIsNotInItsSandboxIsEnded(t *testing.T) {
 		{[]ports.Restriction{ports.NoVCS}, `{"type":"dangerFullAccess"}`, ports.Unavailable},
 		{[]ports.Restriction{ports.NoWrite}, `{"type":"workspaceWrite","networkAccess":false}`, ports.Unavailable},
 	} {
-		agent, _ := standIn(t, codex.Options{}, say(`{"method":"thread/settings/updated","params":{"threadId":"T","threadSettings":{"sandboxPolicy":`+tt.sandbox+`}}}`)+say(success))
+		agent, _ := standIn(t, codex.Options{}, say(`{"method":"thread/settings/updated","params":{"threadId":"T","threadSettings":{"sandboxPolicy":`+tt.sandbox+`}}}`)+say(said)+say(success))
 		task := request(t, "hi")
 		task.Restrictions = tt.restrictions
 		if _, err := agent.Run(t.Context(), task, silent); ports.KindOf(err) != tt.kind {
@@ -297,7 +297,7 @@ func call(id int, name string) string {
 // Case B15: nothing but the turn's own end hurries a person.
 func TestAToolMayTakeLongerThanTheIdleLimit(t *testing.T) {
 	t.Parallel()
-	agent, out := standIn(t, codex.Options{Idle: 2 * time.Second}, say(call(0, "ask"))+"read -r ANSWER; printf '%s' \"$ANSWER\" >$OUT/answer\n"+say(success))
+	agent, out := standIn(t, codex.Options{Idle: 2 * time.Second}, say(call(0, "ask"))+"read -r ANSWER; printf '%s' \"$ANSWER\" >$OUT/answer\n"+say(said)+say(success))
 	task := request(t, "hi")
 	task.Tools = []ports.Tool{{Name: "ask", Call: func(ctx context.Context, _ json.RawMessage) ports.ToolResult {
 		select {
@@ -316,8 +316,8 @@ func TestAToolMayTakeLongerThanTheIdleLimit(t *testing.T) {
 func TestACallThatIsNotWaitedForAnyMoreIsCancelled(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
-		"its item is over": say(`{"method":"item/completed","params":{"threadId":"T","item":{"type":"dynamicToolCall","id":"c1","status":"failed","success":false}}}`) + "read -r ANSWER\n" + say(success),
-		"its turn is over": say(success),
+		"its item is over": say(`{"method":"item/completed","params":{"threadId":"T","item":{"type":"dynamicToolCall","id":"c1","status":"failed","success":false}}}`) + "read -r ANSWER\n" + say(said) + say(success),
+		"its turn is over": say(said) + say(success),
 		"its program is":   "exit 1",
 	} {
 		t.Run(name, func(t *testing.T) {
