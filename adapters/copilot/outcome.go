@@ -205,7 +205,7 @@ func (t *turn) declined(ctx context.Context, a answer) error {
 	case a.method == create && strings.Contains(strings.ToLower(a.err.Error()), "model"):
 		return ports.Invalid.Errorf(op, "it does not take the model %q: %s", t.task.Model.Name(), said)
 	default:
-		return ports.Unavailable.Errorf(op, "it does not take AGL's %s: %s; %s", a.method, said, versions)
+		return ports.Unavailable.Errorf(op, "it does not take AGL's %s: %s; AGL works with version %s and later", a.method, said, versions.Oldest)
 	}
 }
 
