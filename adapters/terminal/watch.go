@@ -43,7 +43,7 @@ func sameStatus(a, b *ports.Status) bool {
 
 func sameNamespace(a, b ports.NamespaceStatus) bool {
 	return a.Namespace == b.Namespace && a.Parent == b.Parent && a.Verb == b.Verb && a.Name == b.Name && a.Ordinal == b.Ordinal &&
-		a.Activity == b.Activity && a.Waiting == b.Waiting && a.Since.Equal(b.Since) && a.Records == b.Records &&
+		a.Activity == b.Activity && a.Session == b.Session && a.Waiting == b.Waiting && a.Since.Equal(b.Since) && a.Records == b.Records &&
 		a.Usage == b.Usage && a.Landing == b.Landing && reflect.DeepEqual(a.Verdict, b.Verdict) &&
 		reflect.DeepEqual(a.Asking, b.Asking)
 }

@@ -119,6 +119,7 @@ func knock() error {
 	if _, err := request(user, map[string]any{"role": "assistant", "content": []any{use}}, map[string]any{"role": "user", "content": []any{result}}); err != nil {
 		return err
 	}
+	fmt.Println(`{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"done"}]}}`)
 	fmt.Println(`{"type":"result","subtype":"success","is_error":false,"result":"done","terminal_reason":"completed","session_id":"s"}`)
 	return nil
 }
