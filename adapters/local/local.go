@@ -24,11 +24,11 @@ import (
 // New returns every port for one repository of this machine. It writes
 // nothing. What is wrong with the settings is Invalid, one line each.
 func New(ctx context.Context, opts Options) (ports.Set, error) {
-	p, err := Find(ctx, opts)
+	agents, err := agents(opts)
 	if err != nil {
 		return ports.Set{}, err
 	}
-	agents, err := agents(opts)
+	p, err := Find(ctx, opts)
 	if err != nil {
 		return ports.Set{}, err
 	}

@@ -19,7 +19,7 @@ import (
 func TestAResumeWaitsForAGitThatOutlivedItsAGL(t *testing.T) {
 	t.Parallel()
 	w := fixPlay.uninterrupted(t)
-	commands := []string{"worktree", "commit-tree"}
+	commands := []string{"worktree", "write-tree"}
 	if *killAll {
 		commands = nil
 		for _, c := range w.notes {
