@@ -87,6 +87,7 @@ func usageJSON(records []agl.Record) usageAnswer {
 // several models.
 func usageText(records []agl.Record) string {
 	list, _ := shares(records)
+	shown := slices.Clone(list)
 	for _, group := range []struct {
 		same func(a, b share) bool
 		name func(s *share)
@@ -97,20 +98,20 @@ func usageText(records []agl.Record) string {
 		for _, sum := range gather(list, group.same) {
 			of := 0
 			for _, s := range list {
-				if group.same(sum, s) && s.role != "(all)" && s.model != "(all)" {
+				if group.same(sum, s) {
 					of++
 				}
 			}
 			if of > 1 {
 				group.name(&sum)
-				list = append(list, sum)
+				shown = append(shown, sum)
 			}
 		}
 	}
 	var b strings.Builder
 	rows := table(&b)
 	fmt.Fprintln(rows, "ROLE\tMODEL\tSTEPS\tINPUT\tCACHED\tOUTPUT\tREASONING\tCOST")
-	for _, s := range list {
+	for _, s := range shown {
 		u := s.usage
 		least := ""
 		if !u.Complete { // some of it was not told

@@ -134,8 +134,11 @@ func (r *Repo) writeObject(kind string, content []byte) (id string, err error) {
 }
 
 // newHash returns the hash that names the repository's objects.
-func (r *Repo) newHash() hash.Hash {
-	if r.format == "sha256" {
+func (r *Repo) newHash() hash.Hash { return newHash(r.format) }
+
+// newHash returns the hash that names objects of a format, sha1 or sha256.
+func newHash(format string) hash.Hash {
+	if format == "sha256" {
 		return sha256.New()
 	}
 	return sha1.New()

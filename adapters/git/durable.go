@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"example.com/agl/ports"
@@ -43,7 +42,7 @@ func (r *Repo) syncObjects(ids []string) error {
 // all of them survive a power cut.
 func (r *Repo) writeOutObjects(ids []string) (last *os.File, err error) {
 	for i := len(ids) - 1; i >= 0; i-- { // the commit last
-		f, err := os.Open(filepath.Join(r.common, "objects", ids[i][:2], ids[i][2:]))
+		f, err := os.Open(r.loosePath(ids[i]))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}

@@ -2,8 +2,6 @@ package git
 
 import (
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -102,10 +100,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 
 // newBlobHash returns the hash that names a blob of size bytes.
 func (r fileReader) newBlobHash(size int64) hash.Hash {
-	h := sha1.New()
-	if r.format == "sha256" {
-		h = sha256.New()
-	}
+	h := newHash(r.format)
 	fmt.Fprintf(h, "blob %d\x00", size)
 	return h
 }
