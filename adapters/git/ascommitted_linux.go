@@ -4,12 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"hash"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -19,35 +21,36 @@ import (
 // without a process, by the same evidence: the times and sizes that the index
 // holds. Wherever that is not the whole answer (ignored files, submodules, line
 // endings, a commit whose tree this process has not seen) it is false, and git
-// is to be asked.
-func (c *checkout) asCommitted(head string) bool {
+// is to be asked. It returns what the index holds, too.
+func (c *checkout) asCommitted(head string) ([]pathEntry, bool) {
 	tree := c.repo.found.treeOf(head)
 	if tree == "" || c.index != "" {
-		return false
+		return nil, false
 	}
 	info, err := os.Lstat(c.indexFile()) // before it is read: an earlier time means a closer look
 	if err != nil {
-		return false
+		return nil, false
 	}
 	entries, err := c.entries()
-	if err != nil || indexTree(entries, 0, c.repo.newHash) != tree {
-		return false
+	if err != nil || c.repo.indexTree(entries) != tree {
+		return nil, false
 	}
 	attributes := false
 	for _, e := range entries {
 		if e.stage != 0 || e.assumed || e.skipped || e.intentOnly || e.mode == gitlinkMode {
-			return false
+			return nil, false
 		}
 		attributes = attributes || filepath.Base(e.path) == ".gitattributes"
 	}
 	root, err := os.OpenRoot(c.dir)
 	if err != nil {
-		return false
+		return nil, false
 	}
 	defer root.Close()
 	l := comparison{
 		files: fileReader{root, c.repo.format}, dir: c.dir, written: info.ModTime(), converts: attributes || c.mayConvert(),
 		entries: make(map[string]indexEntry, len(entries)), folders: map[string]bool{},
+		slots: make(chan struct{}, runtime.GOMAXPROCS(0)-1),
 	}
 	for _, e := range entries {
 		l.entries[e.path] = e.indexEntry
@@ -60,63 +63,9 @@ func (c *checkout) asCommitted(head string) bool {
 			l.folders[dir] = true
 		}
 	}
-	return l.folder("") && l.found == len(entries)
-}
-
-// learnTree remembers the tree of commit head, at which the index stands because
-// git has just been told to reset it.
-func (c *checkout) learnTree(head string) {
-	if c.repo.found.treeOf(head) != "" {
-		return
-	}
-	if entries, err := c.entries(); err == nil {
-		c.repo.found.commit(head, indexTree(entries, 0, c.repo.newHash))
-	}
-}
-
-// entries returns all that the index holds.
-func (c *checkout) entries() ([]pathEntry, error) {
-	data, err := readRegular(c.indexFile(), 4<<30)
-	if err != nil {
-		return nil, err
-	}
-	var entries []pathEntry
-	err = walkIndex(data, c.repo.hexLen()/2, func(e indexEntry) { entries = append(entries, pathEntry{string(e.path), e}) })
-	return entries, err
-}
-
-// A pathEntry is an entry of an index with a path that stays valid.
-type pathEntry struct {
-	path string
-	indexEntry
-}
-
-// indexTree returns the id of the tree that git would write of entries, which
-// are in the order of an index and in one folder, whose name takes up the first
-// skip bytes of their paths. What the index says of its trees is not looked at.
-func indexTree(entries []pathEntry, skip int, newHash func() hash.Hash) string {
-	var tree []byte
-	for len(entries) > 0 {
-		name := entries[0].path[skip:]
-		end := strings.IndexByte(name, '/')
-		if end < 0 {
-			tree = strconv.AppendUint(tree, uint64(entries[0].mode), 8)
-			tree = append(append(append(append(tree, ' '), name...), 0), entries[0].id...)
-			entries = entries[1:]
-			continue
-		}
-		folder, n := entries[0].path[:skip+end+1], 1
-		for n < len(entries) && strings.HasPrefix(entries[n].path, folder) {
-			n++
-		}
-		id, _ := hex.DecodeString(indexTree(entries[:n], len(folder), newHash))
-		tree = append(append(append(append(tree, "40000 "...), name[:end]...), 0), id...)
-		entries = entries[n:]
-	}
-	h := newHash()
-	h.Write(append(strconv.AppendInt([]byte("tree "), int64(len(tree)), 10), 0))
-	h.Write(tree)
-	return hex.EncodeToString(h.Sum(nil))
+	l.folder("")
+	l.walks.Wait()
+	return entries, !l.differs.Load() && l.found.Load() == int64(len(entries))
 }
 
 // mayConvert reports whether configuration, or attributes outside the checkout,
@@ -146,7 +95,8 @@ func (c *checkout) mayConvert() bool {
 	return false
 }
 
-// A comparison compares the files of a checkout with its index.
+// A comparison compares the files of a checkout with its index, several folders
+// at once.
 type comparison struct {
 	files    fileReader
 	dir      string
@@ -154,18 +104,24 @@ type comparison struct {
 	folders  map[string]bool // those with entries in them
 	written  time.Time       // when the index was
 	converts bool            // what a file holds may not be what is committed of it
-	found    int             // entries whose files are as they were
-	buf      []byte
+
+	slots   chan struct{} // held by the walks that go on beside the first
+	walks   sync.WaitGroup
+	found   atomic.Int64 // entries whose files are as they were
+	differs atomic.Bool
 }
 
-// folder reports whether a folder, and all that is in it, holds entries and no
+// folder looks at a folder and all that is in it: it is to hold entries and no
 // more, each as it was.
-func (l *comparison) folder(name string) bool {
+func (l *comparison) folder(name string) {
 	list, err := os.ReadDir(filepath.Join(l.dir, name))
 	if err != nil {
-		return false
+		l.differs.Store(true)
 	}
 	for _, e := range list {
+		if l.differs.Load() {
+			return
+		}
 		p := e.Name()
 		switch {
 		case name != "":
@@ -173,22 +129,28 @@ func (l *comparison) folder(name string) bool {
 		case p == ".git":
 			continue
 		}
-		if e.IsDir() {
-			if !l.folders[p] || !l.folder(p) {
-				return false
-			}
-			continue
+		switch entry, known := l.entries[p]; {
+		case e.IsDir() && l.folders[p]:
+			l.enter(p)
+		case !e.IsDir() && known && l.same(p, entry, e):
+			l.found.Add(1)
+		default:
+			l.differs.Store(true)
 		}
-		entry, known := l.entries[p]
-		if !known {
-			return false
-		}
-		if info, err := e.Info(); err != nil || !l.same(p, entry, info) {
-			return false
-		}
-		l.found++
 	}
-	return true
+}
+
+// enter looks at a folder in a goroutine of its own, if a core is free for it.
+func (l *comparison) enter(name string) {
+	select {
+	case l.slots <- struct{}{}:
+		l.walks.Go(func() {
+			l.folder(name)
+			<-l.slots
+		})
+	default:
+		l.folder(name)
+	}
 }
 
 // clockTick is the longest time for which the file system's clock stands still.
@@ -198,8 +160,9 @@ const clockTick = 10 * time.Millisecond
 // times alone say nothing of a file that was changed while the index was being
 // written, so such a one is read. Git calls it changed if its bytes are not what
 // would be committed, which only git knows where anything converts them.
-func (l *comparison) same(p string, e indexEntry, info fs.FileInfo) bool {
-	if !sameStat(e, info) {
+func (l *comparison) same(p string, e indexEntry, is fs.DirEntry) bool {
+	info, err := is.Info()
+	if err != nil || !sameStat(e, info) {
 		return false
 	}
 	switch changed := info.ModTime(); {
@@ -210,11 +173,8 @@ func (l *comparison) same(p string, e indexEntry, info fs.FileInfo) bool {
 	case changed.Before(l.written.Add(-clockTick)):
 		return true
 	}
-	if l.buf == nil {
-		l.buf = make([]byte, 32<<10)
-	}
-	is, err := l.files.identify(p, info.Mode().Type() == fs.ModeSymlink, l.buf)
-	return err == nil && is.id == hex.EncodeToString(e.id)
+	file, err := l.files.identify(p, info.Mode().Type() == fs.ModeSymlink, make([]byte, 32<<10))
+	return err == nil && file.id == hex.EncodeToString(e.id)
 }
 
 // sameStat reports whether a file's size, times, kind, owner and number are

@@ -37,6 +37,16 @@ func (r *Repo) syncObjects(ids []string) error {
 	return errors.Join(err, last.Sync(), last.Close())
 }
 
+// writeOut writes out those of the objects that are in files of their own. The
+// sync of whatever is written after them makes them survive a power cut.
+func (r *Repo) writeOut(ids []string) error {
+	last, err := r.writeOutObjects(ids)
+	if last != nil {
+		last.Close()
+	}
+	return err
+}
+
 // writeOutObjects writes out those of the objects that are in files of their
 // own, and returns the last of them, open: whoever syncs a file after it makes
 // all of them survive a power cut.

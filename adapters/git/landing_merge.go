@@ -62,18 +62,6 @@ func (c *checkout) merge(ctx context.Context, spec ports.MergeSpec) (ports.Merge
 		return ports.Merge{}, orConflicted(nil, "it is not clean: "+list(at.untracked))
 	}
 	made.Conflicts = f.conflicts()
-	var written error
-	var writing sync.WaitGroup
-	defer writing.Wait()
-	if f.clean {
-		writing.Go(func() {
-			changes, err := compared()
-			if err == nil {
-				err = c.writeOutTree(f.tree, changes)
-			}
-			written = err
-		})
-	}
 	if err := c.checkOutMerge(ctx, spec.Head, f, changes, at.phantoms); err != nil {
 		if blocked := c.blockedMeanwhile(err, compared); len(blocked) > 0 {
 			return ports.Merge{Message: made.Message, Conflicts: blocked, Blocked: true}, nil
@@ -88,8 +76,7 @@ func (c *checkout) merge(ctx context.Context, spec ports.MergeSpec) (ports.Merge
 	}
 	made.Tree = f.tree
 	c.repo.found.tree(spec.Head, f.tree, same)
-	writing.Wait()
-	return made, written
+	return made, c.writeOutMerge(f.tree, at.entries, compared)
 }
 
 // orConflicted is err, or a refusal to merge in the checkout.
@@ -110,7 +97,8 @@ func orInvalid(err error, why string) error {
 // A footing is what a merge begins on: the commit that the checkout is at, and
 // what stands there beside.
 type footing struct {
-	tree      string // the commit's, where nothing stands beside it, not even what is ignored; else ""
+	tree      string      // the commit's, where nothing stands beside it, not even what is ignored; else ""
+	entries   []pathEntry // of the index, where tree is not ""
 	untracked []string
 	phantoms  []string // tracked files that git calls changed although they are as it wrote them
 }
@@ -131,8 +119,8 @@ func (c *checkout) foresee(ctx context.Context, head, theirs string) (f forecast
 
 // footing looks at a checkout in which a merge into head is to be made.
 func (c *checkout) footing(ctx context.Context, head string) (at footing, err error) {
-	if c.asCommitted(head) {
-		at.tree = c.repo.found.treeOf(head)
+	if entries, ok := c.asCommitted(head); ok {
+		at.tree, at.entries = c.repo.found.treeOf(head), entries
 		return at, nil
 	}
 	st, err := c.status(ctx)
@@ -238,6 +226,24 @@ func (c *checkout) removeChanged(changes []change, phantoms []string) error {
 	return nil
 }
 
+// writeOutMerge writes out the objects of a merged tree that was checked out over
+// an index of those entries; of an unknown one, what differs tells which they are.
+func (c *checkout) writeOutMerge(tree string, was []pathEntry, compared func() ([]change, error)) error {
+	if was != nil {
+		entries, err := c.entries()
+		if err == nil {
+			if ids, is := c.repo.objectsBeside(was, entries); is == tree {
+				return c.repo.writeOut(ids)
+			}
+		}
+	}
+	changes, err := compared()
+	if err != nil {
+		return err
+	}
+	return c.writeOutTree(tree, changes)
+}
+
 // writeOutTree writes out a tree's objects: those that changes, what differs
 // from a commit that is durable already, name. The sync of the commit that is
 // made of the tree makes them durable.
@@ -248,9 +254,5 @@ func (c *checkout) writeOutTree(tree string, changes []change) error {
 			ids = append(ids, ch.id)
 		}
 	}
-	last, err := c.repo.writeOutObjects(ids)
-	if last != nil {
-		last.Close()
-	}
-	return err
+	return c.repo.writeOut(ids)
 }

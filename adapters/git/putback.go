@@ -30,8 +30,10 @@ func (c *checkout) putBack(ctx context.Context, head, reason string) (done ports
 			return done, err
 		}
 	}
-	if at, err := c.heads(ctx); err == nil && at.standsAt(head) && len(c.unfinished()) == 0 && c.asCommitted(head) {
-		return done, nil
+	if at, err := c.heads(ctx); err == nil && at.standsAt(head) && len(c.unfinished()) == 0 {
+		if _, ok := c.asCommitted(head); ok {
+			return done, nil
+		}
 	}
 	was, st, err := c.look(ctx, head, &done)
 	if err != nil {

@@ -96,6 +96,9 @@ func (f *family) run(label string) {
 			if err != nil {
 				return err
 			}
+			if _, err := run.Verify(ctx); err != nil { // opens its own checkout, as git's is there before it merges
+				return err
+			}
 			f.built = time.Now()
 			land := func(i int) error { return children[i].Integrate(ctx, agl.Abandon) }
 			if !f.inTurn {
