@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,14 @@ type nolock struct{}
 
 func (nolock) Files() []*os.File { return nil }
 func (nolock) Release() error    { return nil }
+
+// settle has everything on disk that was written before, or whoever is measured
+// next would wait for it as soon as it syncs something.
+func settle(b *testing.B) {
+	if runtime.GOOS != "windows" {
+		require.NoError(b, exec.Command("sync").Run())
+	}
+}
 
 // change writes six files, as a step would: no two have the same content, or
 // one side would find the other's objects.
