@@ -226,6 +226,37 @@ func TestAnAgentThatIsCutOffOrRefusedDoesNotSucceed(t *testing.T) {
 	}
 }
 
+// An agent that never gets its report right is not paid for for ever.
+func TestATurnEndsWhenTooManyReportsWereRefused(t *testing.T) {
+	t.Parallel()
+	for name, ended := range map[string]func(tn *turn) (any, error){
+		"it is cancelled":   func(tn *turn) (any, error) { <-tn.ctx.Done(); return nil, tn.ctx.Err() },
+		"it ends by itself": func(*turn) (any, error) { return ports.Outcome{Stop: ports.StopCompleted, Text: "well"}, nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, func(tn *turn) (any, error) {
+				for range 9 {
+					require.NotContains(t, tn.call("report", `{"items":5}`).Text, "no further")
+				}
+				require.NoError(t, tn.ctx.Err(), "it may try once more")
+				tn.call("report", `{"items":[5]}`)
+				require.Error(t, tn.ctx.Err())
+				require.Contains(t, tn.call("report", `{"items":[]}`).Text, "no further one is taken")
+				return ended(tn)
+			})
+			wf := script(func(ctx context.Context, run *agl.Run) error { return run.Step(ctx, reader) })
+			err := w.start(job(wf))
+			var incomplete *agl.IncompleteError
+			require.ErrorAs(t, err, &incomplete)
+			require.Equal(t, "items[0]: must be a string, got 5", incomplete.Refused)
+			require.ErrorContains(t, err, "too many reports that were refused, the last because")
+			records := w.journal()
+			require.Equal(t, incomplete, records[len(records)-1].Failure.Incomplete, "it is recorded")
+		})
+	}
+}
+
 func TestAStepThatChangesNothingHasNothingToCommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(*turn) (any, error) { return patch{}, nil })

@@ -65,10 +65,16 @@ type IncompleteError struct {
 	Role string     `json:"role"`
 	Stop StopReason `json:"stop"` // why the agent stopped
 	Said string     `json:"said"` // the last text it wrote; may be empty
+	// Refused is why the last of its reports was refused, where the turn was
+	// ended because so many were.
+	Refused string `json:"refused,omitempty"`
 }
 
 func (e *IncompleteError) Error() string {
 	msg := fmt.Sprintf("role %s ended without its report", e.Role)
+	if e.Refused != "" {
+		return fmt.Sprintf("role %s was ended after too many reports that were refused, the last because: %s", e.Role, Clip(e.Refused, 500))
+	}
 	switch e.Stop {
 	case StopCompleted:
 	case "":

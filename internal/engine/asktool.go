@@ -135,8 +135,15 @@ func (a *attempt) askedKey(q ports.Question) (key string, terms []ports.Term, re
 // for does not come. The turn is not recorded.
 func (a *attempt) interrupt(halt error) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.halt = halt
+	a.mu.Unlock()
+	a.endTurn()
+}
+
+// endTurn cancels the turn that the attempt's agent is in.
+func (a *attempt) endTurn() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if a.cancelTurn != nil {
 		a.cancelTurn()
 	}

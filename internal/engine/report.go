@@ -14,13 +14,20 @@ import (
 	"example.com/agl/ports"
 )
 
+// maxRefused is how many reports of a turn may be refused. Whoever has not got it
+// right by then goes on for ever, and each try is paid for.
+const maxRefused = 10
+
 // reporting takes a step's report: the first valid one wins.
 type reporting struct {
 	accept func(json.RawMessage) (json.RawMessage, error)
+	giveUp func() // ends the turn
 
-	mu   sync.Mutex
-	got  bool
-	with json.RawMessage
+	mu      sync.Mutex
+	got     bool
+	with    json.RawMessage
+	refused int
+	why     string // the last was
 }
 
 // value returns the accepted report, null for a role that reports nothing.
@@ -33,6 +40,27 @@ func (p *reporting) value() (json.RawMessage, bool) {
 	return p.with, true
 }
 
+// spent returns why the last report was refused, where no further one is taken;
+// else "".
+func (p *reporting) spent() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.got || p.refused < maxRefused {
+		return ""
+	}
+	return p.why
+}
+
+// refuse tells the agent why its report is not taken.
+func (p *reporting) refuse(why string) ports.ToolResult {
+	p.refused++
+	p.why = ports.Clip(why, 2000)
+	if p.refused >= maxRefused {
+		p.giveUp()
+	}
+	return ports.ToolResult{Text: why, Rejected: true}
+}
+
 func (p *reporting) tool(x *execution, role *Role) ports.Tool {
 	doc := role.Report
 	if doc == "" {
@@ -43,12 +71,15 @@ func (p *reporting) tool(x *execution, role *Role) ports.Tool {
 		Call: func(_ context.Context, args json.RawMessage) ports.ToolResult {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			if p.got {
+			switch {
+			case p.got:
 				return ports.ToolResult{Text: "your report is recorded already; there is nothing more to report", Rejected: true}
+			case p.refused >= maxRefused:
+				return ports.ToolResult{Text: "too many reports were refused; no further one is taken", Rejected: true}
 			}
 			value, err := guardPanic(x, "report of "+role.Name, func() (json.RawMessage, error) { return p.accept(args) })
 			if err != nil {
-				return ports.ToolResult{Text: err.Error(), Rejected: true}
+				return p.refuse(err.Error())
 			}
 			p.got, p.with = true, value
 			return ports.ToolResult{Text: "recorded"}

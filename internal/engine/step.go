@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"example.com/agl/internal/ledger"
@@ -47,17 +48,22 @@ func (a *attempt) step(ctx context.Context, s *Step) (*ledger.Entry, error) {
 // turn runs a step's agent and returns its report, or why there is none.
 func (a *attempt) turn(ctx context.Context, s *Step) (json.RawMessage, error) {
 	a.record.Model = s.Role.Model
-	report := &reporting{accept: s.Accept}
+	report := &reporting{accept: s.Accept, giveUp: a.endTurn}
 	outcome, err := a.runAgent(ctx, s, report)
 	a.record.Usage = outcome.Usage
 	a.record.Session = outcome.Session
 	value, reported := report.value()
+	incomplete := &ports.IncompleteError{
+		Role: s.Role.Name, Stop: outcome.Stop, Said: ports.Clip(outcome.Text, 2000), Refused: report.spent(),
+	}
 	switch {
+	case incomplete.Refused != "" && ctx.Err() == nil && (err == nil || errors.Is(err, context.Canceled)):
+		err = incomplete
 	case err != nil:
 	case len(outcome.Denied) > 0:
 		err = ports.Denied.Errorf("", "its agent was refused %s", list(outcome.Denied))
 	case outcome.Stop != ports.StopCompleted, s.Role.Schema != nil && !reported:
-		err = &ports.IncompleteError{Role: s.Role.Name, Stop: outcome.Stop, Said: ports.Clip(outcome.Text, 2000)}
+		err = incomplete
 	}
 	if err != nil {
 		return nil, fmt.Errorf("step %s: %w", s.Role.Name, err)
