@@ -182,9 +182,13 @@ func (s *sandbox) cutPower(d *disk, l loss) error {
 func (s *sandbox) headsAreThere() {
 	s.t.Helper()
 	for _, file := range s.documents("records") {
-		var r struct{ Head, Before string }
-		require.NoError(s.t, json.Unmarshal([]byte(read(file)), &r))
-		for _, commit := range []string{r.Before, r.Head} {
+		var r struct {
+			Head, Before string
+			Landing      struct{ Before, After, Child string }
+		}
+		header, _, _ := strings.Cut(read(file), "\n") // a large value is behind it
+		require.NoError(s.t, json.Unmarshal([]byte(header), &r))
+		for _, commit := range []string{r.Before, r.Head, r.Landing.Before, r.Landing.After, r.Landing.Child} {
 			if commit != "" {
 				s.realGit(s.repo, "rev-list", "--objects", "--quiet", commit)
 			}
