@@ -171,8 +171,8 @@ func BenchmarkOpenWorktreesAtOnce(b *testing.B) {
 			at := add("parallel", i, "--no-checkout")
 			slots <- struct{}{}
 			filling.Go(func() {
+				defer func() { <-slots }() // also where git fails, which ends the goroutine
 				at.git("reset", "-q", "--hard")
-				<-slots
 			})
 		}
 		filling.Wait()
