@@ -68,6 +68,23 @@ func (c *checkout) asCommitted(head string) ([]pathEntry, bool) {
 	return entries, !l.differs.Load() && l.found.Load() == int64(len(entries))
 }
 
+// learnTree remembers the tree of commit head, at which the index stands because
+// git has just been told to reset it.
+func (c *checkout) learnTree(head string) {
+	if c.repo.found.treeOf(head) != "" {
+		return
+	}
+	if entries, err := c.entries(); err == nil {
+		c.repo.found.commit(head, c.repo.indexTree(entries))
+	}
+}
+
+// indexTree returns the id of the tree that git would write of entries, which
+// are in the order of an index. What the index says of its trees is not looked at.
+func (r *Repo) indexTree(entries []pathEntry) string {
+	return hex.EncodeToString(r.eachTree(entries, 0, func([]byte) {}))
+}
+
 // mayConvert reports whether configuration, or attributes outside the checkout,
 // may make git change a file's bytes on the way to a commit.
 func (c *checkout) mayConvert() bool {

@@ -49,7 +49,8 @@ func (r *Repo) writeOut(ids []string) error {
 
 // writeOutObjects writes out those of the objects that are in files of their
 // own, and returns the last of them, open: whoever syncs a file after it makes
-// all of them survive a power cut.
+// all of them survive a power cut. That is how git does it, too, where
+// core.fsyncMethod is batch, and it holds on the file systems for which that does.
 func (r *Repo) writeOutObjects(ids []string) (last *os.File, err error) {
 	for i := len(ids) - 1; i >= 0; i-- { // the commit last
 		f, err := os.Open(r.loosePath(ids[i]))

@@ -23,23 +23,6 @@ func (c *checkout) entries() ([]pathEntry, error) {
 	return entries, err
 }
 
-// learnTree remembers the tree of commit head, at which the index stands because
-// git has just been told to reset it.
-func (c *checkout) learnTree(head string) {
-	if c.repo.found.treeOf(head) != "" {
-		return
-	}
-	if entries, err := c.entries(); err == nil {
-		c.repo.found.commit(head, c.repo.indexTree(entries))
-	}
-}
-
-// indexTree returns the id of the tree that git would write of entries, which
-// are in the order of an index. What the index says of its trees is not looked at.
-func (r *Repo) indexTree(entries []pathEntry) string {
-	return hex.EncodeToString(r.eachTree(entries, 0, func([]byte) {}))
-}
-
 // eachTree calls visit with the id of each tree that git would write of entries,
 // a folder's before that of what it is in, and returns the last. All entries are
 // in one folder, whose name takes up the first skip bytes of their paths.
