@@ -230,3 +230,37 @@ func TestTheParentsCheckoutIsWhereItsBranchIsAfterALanding(t *testing.T) {
 	require.Len(t, seen, 1)
 	require.Equal(t, "base.txt\nc.txt\nclosing.txt\nmain.go\nsame.txt", w.git("ls-tree", "-r", "--name-only", "agl/job"))
 }
+
+func TestAConflictOfAPathThatIsNoTextIsToldAndResolved(t *testing.T) {
+	t.Parallel()
+	const name = "a\n\xff\xfe"
+	for what, resolve := range map[string]agl.Resolver{
+		"resolved": func(_ context.Context, c *agl.Conflict) (agl.Resolution, error) {
+			return c.Retry(), os.WriteFile(filepath.Join(c.Dir, name), []byte("both\n"), 0o600)
+		},
+		"given up": agl.Abandon,
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			h := agltest.Options{Git: true}.New(t)
+			agltest.Handle(h, reader, func(context.Context, *agltest.Turn) (findings, error) { return findings{}, nil })
+			agltest.Handle(h, builder, func(_ context.Context, turn *agltest.Turn) (patch, error) {
+				return patch{}, os.WriteFile(filepath.Join(turn.Dir, name), []byte(turn.Namespace+"\n"), 0o600)
+			})
+			var met string
+			wf := splitWith(1, func(ctx context.Context, c *agl.Conflict) (agl.Resolution, error) {
+				met = c.Paths[0].Path
+				return resolve(ctx, c)
+			})
+			err := h.Start(wf.With(chunks{[]string{"a", "b"}}))
+			require.Equal(t, "a\n\ufffd\ufffd", met)
+			if what == "resolved" {
+				require.NoError(t, err)
+				require.Equal(t, map[string]string{name: "both\n"}, h.Files())
+				h.Replay(wf)
+				return
+			}
+			require.ErrorIs(t, err, agl.Conflicted)
+		})
+	}
+}

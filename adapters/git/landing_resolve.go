@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"example.com/agl/ports"
 )
@@ -42,17 +43,9 @@ func (c *checkout) resolve(ctx context.Context, spec ports.MergeSpec, were []por
 	if err != nil {
 		return ports.Merge{}, err
 	}
-	told := map[string]ports.ConflictPath{}
-	for _, w := range were {
-		told[w.Path] = w
-	}
-	for _, p := range x.unmerged { // a path that is no text has come through JSON
-		asText := string([]rune(p))
-		if w, known := told[asText]; known && asText != p {
-			delete(told, asText)
-			w.Path = p
-			told[p] = w
-		}
+	told, err := c.byPath(ctx, x, were)
+	if err != nil {
+		return ports.Merge{}, err
 	}
 	left, err := c.markersLeft(ctx, spec.Theirs, slices.Sorted(maps.Keys(told)))
 	if err != nil {
@@ -82,6 +75,35 @@ func (c *checkout) resolve(ctx context.Context, spec ports.MergeSpec, were []por
 	}
 	made.Tree, err = c.durableTree(ctx, spec.Head)
 	return made, err
+}
+
+// byPath returns conflicts by path. A path that is no text has come through JSON:
+// it is any of those in the index that are the same as text.
+func (c *checkout) byPath(ctx context.Context, x *index, conflicts []ports.ConflictPath) (map[string]ports.ConflictPath, error) {
+	named, asText := map[string]ports.ConflictPath{}, map[string]ports.ConflictPath{}
+	for _, w := range conflicts {
+		named[w.Path] = w
+		if strings.ContainsRune(w.Path, utf8.RuneError) {
+			asText[w.Path] = w
+		}
+	}
+	if len(asText) == 0 {
+		return named, nil
+	}
+	paths, err := c.staged(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range slices.AppendSeq(slices.Clone(x.unmerged), maps.Keys(paths)) {
+		text := string([]rune(p))
+		if w, told := asText[text]; told {
+			if w.Path = p; p != text && !paths[text] {
+				delete(named, text)
+			}
+			named[p] = w
+		}
+	}
+	return named, nil
 }
 
 // untouched adds to what is left the paths that nobody has decided about: they

@@ -77,6 +77,25 @@ func TestAPathThatIsNoTextCanBeResolvedAfterItWasRecorded(t *testing.T) {
 	l.land(l.resolve(recorded))
 }
 
+func TestPathsThatAreOneAsTextAreResolvedEachByItself(t *testing.T) {
+	t.Parallel()
+	sides := func(text string) map[string]string {
+		return map[string]string{"a\xff": text, "a\xfe": text, "a\ufffd": text}
+	}
+	l := meet(t, sides("1\n"), sides("o\n"), sides("t\n"))
+	l.merge()
+	recorded := []ports.ConflictPath{{Path: "a\ufffd", Kind: ports.ConflictContent}}
+	for name := range sides("") {
+		require.Equal(t, ports.ConflictMarkers, kinds(l.resolve(recorded).Conflicts)[name])
+		l.git(l.ws.Dir(), "add", name) // that it is staged does not hide what is left in it
+		require.Equal(t, ports.ConflictMarkers, kinds(l.resolve(recorded).Conflicts)[name])
+	}
+	for name := range sides("") {
+		l.write(l.path(name), "both\n")
+	}
+	l.land(l.resolve(recorded))
+}
+
 func TestAMergeThatSomebodyCommittedCounts(t *testing.T) {
 	t.Parallel()
 	l, m := quarrel(t)

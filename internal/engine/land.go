@@ -131,8 +131,8 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 	case err != nil:
 		return l.stopped(ctx, err)
 	case m.Blocked: // there is no merge to decide about, and what is in the way is not of these commits: nothing is recorded of it
-		l.x.publish(l.space.name, ports.Met{Attempt: 1, Paths: m.Conflicts})
-		return l.fail(ctx, &ports.ConflictError{Child: l.space.name, Dir: l.ws.Dir(), Paths: m.Conflicts})
+		l.x.publish(l.space.name, ports.Met{Attempt: 1, Paths: asText(m.Conflicts)})
+		return l.fail(ctx, &ports.ConflictError{Child: l.space.name, Dir: l.ws.Dir(), Paths: asText(m.Conflicts)})
 	}
 	var were []ports.ConflictPath // that were in conflict, in any try
 	for n := 1; ; n++ {
@@ -238,7 +238,7 @@ func (l *landing) restoreHold(ctx context.Context, n int) error {
 // passed on what it merged to. What an earlier process has met is taken from
 // its record, so that the resolver is asked about the same.
 func (l *landing) met(ctx context.Context, n int, m ports.Merge) (*Conflict, error) {
-	c := &Conflict{Child: l.space.name, Dir: l.ws.Dir(), Attempt: n, Paths: m.Conflicts, landing: l}
+	c := &Conflict{Child: l.space.name, Dir: l.ws.Dir(), Attempt: n, Paths: asText(m.Conflicts), landing: l}
 	of := []string{m.Tree}
 	if len(m.Conflicts) == 0 { // what it meets is the gate's verdict
 		gate := l.x.engine.set.Verifier.Gate()
@@ -274,14 +274,21 @@ func (l *landing) met(ctx context.Context, n int, m ports.Merge) (*Conflict, err
 			return nil, err
 		}
 	}
-	if c.Paths == nil {
-		c.Paths = []ports.ConflictPath{}
-	}
 	if err := l.support(ctx, ports.KindAttempt, key, terms, attemptValue{c.Paths, c.Verdict}, ""); err != nil {
 		return nil, err
 	}
 	l.x.publish(l.space.name, ports.Met{Attempt: n, Paths: c.Paths, Verdict: c.Verdict})
 	return c, nil
+}
+
+// asText returns conflicts as they can be recorded, and given to an agent: a name
+// is any bytes to git, a document holds text. The Integrator knows them again.
+func asText(conflicts []ports.ConflictPath) []ports.ConflictPath {
+	text := make([]ports.ConflictPath, len(conflicts))
+	for i, c := range conflicts {
+		text[i] = ports.ConflictPath{Path: string([]rune(c.Path)), Kind: c.Kind, Note: string([]rune(c.Note))}
+	}
+	return text
 }
 
 // attemptValue is what is recorded of a conflict.
