@@ -62,6 +62,11 @@ func (c *checkout) merge(ctx context.Context, spec ports.MergeSpec) (ports.Merge
 		return ports.Merge{}, orConflicted(nil, "it is not clean: "+list(at.untracked))
 	}
 	made.Conflicts = f.conflicts()
+	if at.tree == "" {
+		if err := c.refreshIndex(ctx); err != nil {
+			return ports.Merge{}, err
+		}
+	}
 	if err := c.checkOutMerge(ctx, spec.Head, f, changes, at.phantoms); err != nil {
 		if blocked := c.blockedMeanwhile(err, compared); len(blocked) > 0 {
 			return ports.Merge{Message: made.Message, Conflicts: blocked, Blocked: true}, nil
@@ -197,6 +202,17 @@ func (c *checkout) checkOutMerge(ctx context.Context, head string, f forecast, c
 		fmt.Fprintf(&put, "%s %s %d\t%s\x00", s.mode, s.id, s.stage, s.path)
 	}
 	_, err := c.run(ctx, call{stdin: strings.NewReader(removed.String() + put.String()), args: []string{"update-index", "-z", "--index-info"}})
+	return err
+}
+
+// refreshIndex makes the index know the times of files that were written again as
+// they were. They are clean, and yet git would refuse to merge over them.
+func (c *checkout) refreshIndex(ctx context.Context) error {
+	_, err := c.run(ctx, call{long: true, args: []string{"update-index", "--refresh"}}) // -q would say nothing of a lock
+	var exit *exitError
+	if errors.As(err, &exit) && exit.Code == 1 { // of phantoms
+		return nil
+	}
 	return err
 }
 

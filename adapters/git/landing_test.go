@@ -368,3 +368,22 @@ func TestAFileThatGitAlwaysCallsChangedStopsNoLanding(t *testing.T) {
 		l.noHold()
 	})
 }
+
+func TestAFileThatWasWrittenAgainAsItWasIsMergedOver(t *testing.T) {
+	t.Parallel()
+	for what, rewrite := range map[string]func(l *landing){
+		"the file": func(l *landing) {
+			l.write(l.path("again"), "1\n")
+			require.NoError(l.t, os.Rename(l.path("again"), l.path("a.txt")))
+		},
+		"the index": func(l *landing) { l.git(l.ws.Dir(), "read-tree", l.spec.Head+"^{tree}") },
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			l := meet(t, map[string]string{"a.txt": "1\n"}, map[string]string{"b.txt": "o\n"}, map[string]string{"a.txt": "t\n"})
+			rewrite(l)
+			made, _ := l.land(l.merge())
+			require.Equal(t, "t", l.git(l.dir, "show", made.ID+":a.txt"))
+		})
+	}
+}
