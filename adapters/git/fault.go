@@ -17,7 +17,8 @@ var (
 	noObject   = regexp.MustCompile(`bad object|not a valid object|is not a valid '[a-z]+' object|not a tree object|nonexistent object|unable to read (?:tree|sha1|commit)|` +
 		`could not parse object|[Cc]ould not parse commit|missing object|invalid reference|[Nn]ot a valid commit|invalid object|unable to find`)
 	noResource = regexp.MustCompile(`No space left|Disk quota|Read-only file system|insufficient permission|` +
-		`Permission denied|Input/output error|Too many open files|[Oo]ut of memory|Cannot allocate|Resource temporarily|filter '?[^']*'? failed`)
+		`Permission denied|Input/output error|Too many open files|[Oo]ut of memory|Cannot allocate|Resource temporarily|filter '?[^']*'? failed|` +
+		`[Uu]nable to write|[Cc]ould(?:n't| not) write|[Ff]ailed to write|write error`) // git does not always say why
 )
 
 // lockIn returns the lock file that kept a git call from working.
