@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -253,6 +254,49 @@ func TestATurnEndsWhenTooManyReportsWereRefused(t *testing.T) {
 			require.ErrorContains(t, err, "too many reports that were refused, the last because")
 			records := w.journal()
 			require.Equal(t, incomplete, records[len(records)-1].Failure.Incomplete, "it is recorded")
+		})
+	}
+}
+
+// What an agent says is any bytes. A record that could not be written would have
+// what it did bought again, on each resume.
+func TestWhateverAnAgentSaysIsRecorded(t *testing.T) {
+	t.Parallel()
+	reported := func(o ports.Outcome) func(*turn) (any, error) {
+		return func(tn *turn) (any, error) {
+			tn.call("report", `{"items":[]}`)
+			return o, nil
+		}
+	}
+	says := func(err error) func(*turn) (any, error) { return func(*turn) (any, error) { return nil, err } }
+	limit := func(year int) error { return &agl.LimitError{Reset: time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)} }
+	completed := ports.Outcome{Stop: ports.StopCompleted}
+	for name, play := range map[string]func(*turn) (any, error){
+		"a session":   reported(ports.Outcome{Stop: ports.StopCompleted, Session: "a\xff\n"}),
+		"a stop":      reported(ports.Outcome{Stop: "\xff"}),
+		"a last word": func(*turn) (any, error) { return ports.Outcome{Stop: ports.StopCompleted, Text: "\xff"}, nil },
+		"a session when it begins": func(tn *turn) (any, error) {
+			tn.emit(ports.AgentEvent{Kind: ports.AgentSession, Text: "a\xff"})
+			return reported(completed)(tn)
+		},
+		"a refusal":                  reported(ports.Outcome{Stop: ports.StopCompleted, Denied: []string{"\xff"}}),
+		"a failure":                  says(errors.New("\xff")),
+		"a limit":                    says(&agl.LimitError{Message: "\xff"}),
+		"a limit after year 9999":    says(limit(10_000)),
+		"a limit before all years":   says(limit(-1)),
+		"a limit at an odd distance": says(&agl.LimitError{Reset: time.Date(2026, 1, 1, 0, 0, 0, 0, time.FixedZone("", 30*3600))}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, play)
+			wf := script(func(ctx context.Context, run *agl.Run) error { return run.Step(ctx, reader) })
+			err := w.start(job(wf))
+			records := w.journal()
+			require.Len(t, records, 1, "%v", err)
+			require.Equal(t, err == nil, records[0].Failure == nil, "%v", err)
+			if err == nil {
+				require.Equal(t, "a\uFFFD", strings.TrimSpace(records[0].Session))
+			}
 		})
 	}
 }

@@ -37,7 +37,8 @@ type Integrator interface {
 	// the line), where such a path is as Merge left it and still unmerged, for
 	// nobody has decided about it (with git, git add is a decision), and where
 	// paths are unmerged that are not among those: all these stay as they are. A
-	// line like a marker that one of the sides has is none.
+	// line like a marker that one of the sides has is none. A path in were may be
+	// as a document has it (AsText): it is all those that are the same as text.
 	// The files are not changed. A checkout that does not hold spec's merge is
 	// Conflicted.
 	Resolve(ctx context.Context, ws Workspace, spec MergeSpec, were []ConflictPath) (Merge, error)

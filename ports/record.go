@@ -4,9 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
+	"slices"
 	"time"
-	"unicode/utf8"
 )
 
 // A RecordKind tells records apart.
@@ -131,23 +130,42 @@ type Failure struct {
 	Conflict   *ConflictError   `json:"conflict,omitempty"`
 }
 
-// FailureOf returns err as it is recorded. A record is JSON: bytes of a message
-// that are not UTF-8 (a command's output, a file's name) become U+FFFD, so that
-// there is no failure that cannot be recorded.
+// FailureOf returns err as it is recorded. There is no failure that cannot be:
+// what is said in it is text (AsText), and a time that no document can hold is
+// not known.
 func FailureOf(err error) *Failure {
-	f := &Failure{
-		Kind:     KindOf(err),
-		Message:  strings.ToValidUTF8(err.Error(), string(utf8.RuneError)),
-		Deadline: errors.Is(err, context.DeadlineExceeded),
+	f := &Failure{Kind: KindOf(err), Message: AsText(err.Error()), Deadline: errors.Is(err, context.DeadlineExceeded)}
+	if errors.As(err, &f.Limit) {
+		f.Limit = &LimitError{Reset: writable(f.Limit.Reset), Message: AsText(f.Limit.Message)}
 	}
-	errors.As(err, &f.Limit)
 	if errors.As(err, &f.Incomplete) {
-		said := *f.Incomplete
-		said.Said = strings.ToValidUTF8(said.Said, string(utf8.RuneError))
-		f.Incomplete = &said
+		e := *f.Incomplete
+		e.Role, e.Stop, e.Said, e.Refused = AsText(e.Role), StopReason(AsText(string(e.Stop))), AsText(e.Said), AsText(e.Refused)
+		f.Incomplete = &e
 	}
-	errors.As(err, &f.Conflict)
+	if errors.As(err, &f.Conflict) {
+		e := *f.Conflict
+		e.Child, e.Dir, e.Paths = AsText(e.Child), AsText(e.Dir), slices.Clone(e.Paths)
+		for i, p := range e.Paths {
+			e.Paths[i] = p.AsText()
+		}
+		if e.Verdict != nil {
+			v := e.Verdict.AsText()
+			e.Verdict = &v
+		}
+		f.Conflict = &e
+	}
 	return f
+}
+
+// writable returns t if it can be written in RFC 3339, or no time.
+func writable(t time.Time) time.Time {
+	for _, t := range []time.Time{t, t.UTC()} {
+		if _, err := t.MarshalJSON(); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
 }
 
 // Err returns the error that f records.

@@ -59,6 +59,12 @@ type ConflictPath struct {
 	Note string `json:"note"` // where in it, or which other path it is about; may be empty
 }
 
+// AsText returns p with its path and note as text.
+func (p ConflictPath) AsText() ConflictPath {
+	p.Path, p.Note = AsText(p.Path), AsText(p.Note)
+	return p
+}
+
 // The kinds of conflict.
 const (
 	ConflictContent      = "content"

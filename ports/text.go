@@ -18,6 +18,11 @@ func Clip(s string, n int) string {
 	return s[:n] + "…"
 }
 
+// AsText returns s as a document can hold it: each byte that is not UTF-8 is
+// U+FFFD. A file's name, a command's output and what a program calls itself are
+// any bytes.
+func AsText(s string) string { return string([]rune(s)) }
+
 // Printable returns s on one line and without anything hidden, so that text of a
 // model, a tool or a repository can be written to a terminal. Bytes that are not
 // UTF-8 and what is Hidden become U+FFFD, one for each; white space becomes a

@@ -60,6 +60,12 @@ type Verdict struct {
 	Took    time.Duration
 }
 
+// AsText returns v with what is said in it as text.
+func (v Verdict) AsText() Verdict {
+	v.Output, v.Command, v.Note = AsText(v.Output), AsText(v.Command), AsText(v.Note)
+	return v
+}
+
 // verdictJSON is a Verdict with its time as text, as records have it.
 type verdictJSON struct {
 	Passed  bool   `json:"passed"`

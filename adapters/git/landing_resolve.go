@@ -95,7 +95,7 @@ func (c *checkout) byPath(ctx context.Context, x *index, conflicts []ports.Confl
 		return nil, err
 	}
 	for _, p := range slices.AppendSeq(slices.Clone(x.unmerged), maps.Keys(paths)) {
-		text := string([]rune(p))
+		text := ports.AsText(p)
 		if w, told := asText[text]; told {
 			if w.Path = p; p != text && !paths[text] {
 				delete(named, text)

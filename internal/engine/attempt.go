@@ -176,7 +176,7 @@ func (a *attempt) began() {
 // before it ends: after a kill somebody can look there. That it could not be
 // noted is told and ends no turn: it is in the record too.
 func (a *attempt) inSession(ctx context.Context, id string) {
-	id = ports.Clip(ports.Printable(id), 400)
+	id = sessionID(id)
 	if id == a.note.Session || id == "" {
 		return
 	}
@@ -186,6 +186,9 @@ func (a *attempt) inSession(ctx context.Context, id string) {
 		a.x.note(a.space.name, "the session of %s is not noted: %v", a.verb.op(), err)
 	}
 }
+
+// sessionID is the id of an agent's conversation as it is recorded.
+func sessionID(id string) string { return ports.Clip(ports.Printable(id), 400) }
 
 // env is what every process of the attempt carries.
 func (a *attempt) env() []string {

@@ -146,6 +146,7 @@ func (a *attempt) build(ctx context.Context, tree string) (ports.Verdict, error)
 		return verdict, &gateError{err}
 	}
 	verdict.Tree, verdict.Command = tree, gate.Command
+	verdict = verdict.AsText()
 	x.publish(a.space.name, ports.Gated{Verdict: verdict})
 	ctx = context.WithoutCancel(ctx)
 	if err := a.reap(ctx); err != nil {

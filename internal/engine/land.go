@@ -286,7 +286,7 @@ func (l *landing) met(ctx context.Context, n int, m ports.Merge) (*Conflict, err
 func asText(conflicts []ports.ConflictPath) []ports.ConflictPath {
 	text := make([]ports.ConflictPath, len(conflicts))
 	for i, c := range conflicts {
-		text[i] = ports.ConflictPath{Path: string([]rune(c.Path)), Kind: c.Kind, Note: string([]rune(c.Note))}
+		text[i] = c.AsText()
 	}
 	return text
 }

@@ -51,7 +51,7 @@ func (a *attempt) turn(ctx context.Context, s *Step) (json.RawMessage, error) {
 	report := &reporting{accept: s.Accept, giveUp: a.endTurn}
 	outcome, err := a.runAgent(ctx, s, report)
 	a.record.Usage = outcome.Usage
-	a.record.Session = outcome.Session
+	a.record.Session = sessionID(outcome.Session)
 	value, reported := report.value()
 	incomplete := &ports.IncompleteError{
 		Role: s.Role.Name, Stop: outcome.Stop, Said: ports.Clip(outcome.Text, 2000), Refused: report.spent(),
