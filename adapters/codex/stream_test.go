@@ -27,7 +27,7 @@ import (
 // Case B1.
 func TestAProgramThatDoesNotEndAfterItsTurnIsEndedAndHasSucceeded(t *testing.T) {
 	t.Parallel()
-	agent, out := standIn(t, codex.Options{Grace: 200 * time.Millisecond}, say(said)+say(used)+say(success)+"echo $$ >$OUT/pid; trap '' TERM; while :; do sleep 0.05; done")
+	agent, out := standIn(t, codex.Options{Grace: 200 * time.Millisecond}, "echo $$ >$OUT/pid; trap '' TERM\n"+say(said)+say(used)+say(success)+"while :; do sleep 0.05; done")
 	began := time.Now()
 	o, err := agent.Run(t.Context(), request(t, "hi"), silent)
 	require.NoError(t, err)
