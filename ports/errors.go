@@ -71,10 +71,10 @@ type IncompleteError struct {
 }
 
 func (e *IncompleteError) Error() string {
-	msg := fmt.Sprintf("role %s ended without its report", e.Role)
 	if e.Refused != "" {
 		return fmt.Sprintf("role %s was ended after too many reports that were refused, the last because: %s", e.Role, Clip(e.Refused, 500))
 	}
+	msg := fmt.Sprintf("role %s ended without its report", e.Role)
 	switch e.Stop {
 	case StopCompleted:
 	case "":

@@ -184,7 +184,8 @@ func BenchmarkOpenWorktreesAtOnce(b *testing.B) {
 
 // BenchmarkLandAFamily compares landing 32 clean children at once, with their
 // gate and their records, to bare `git merge --no-ff` of the same: as git merges
-// by itself, which syncs nothing, and durably. The limit is 1.5 of the former.
+// by itself, which syncs nothing, and durably. The limit is 1.5 of the former. The
+// checkout in which they are merged is there before, on either side.
 func BenchmarkLandAFamily(b *testing.B) {
 	const children = 32
 	for _, n := range []int{1000, 10_000} {

@@ -131,8 +131,9 @@ func (l *landing) merge(ctx context.Context) (*ledger.Entry, error) {
 	case err != nil:
 		return l.stopped(ctx, err)
 	case m.Blocked: // there is no merge to decide about, and what is in the way is not of these commits: nothing is recorded of it
-		l.x.publish(l.space.name, ports.Met{Attempt: 1, Paths: asText(m.Conflicts)})
-		return l.fail(ctx, &ports.ConflictError{Child: l.space.name, Dir: l.ws.Dir(), Paths: asText(m.Conflicts)})
+		paths := asText(m.Conflicts)
+		l.x.publish(l.space.name, ports.Met{Attempt: 1, Paths: paths})
+		return l.fail(ctx, &ports.ConflictError{Child: l.space.name, Dir: l.ws.Dir(), Paths: paths})
 	}
 	var were []ports.ConflictPath // that were in conflict, in any try
 	for n := 1; ; n++ {
